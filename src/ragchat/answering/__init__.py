@@ -1,0 +1,1 @@
+"""A trace becomes an answer: prompt, model server, citations, quotation, conversation."""

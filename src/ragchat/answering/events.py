@@ -1,0 +1,111 @@
+"""What happens between a question and its answer, as values that any screen can show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ragchat.retrieval.trace import RetrievalTrace
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One `[n]` in an answer, attached by the program.
+
+    start, end: half-open range of the mark in `Answer.text`.
+    numbers: the sources it names, each of which exists; invalid: numbers no source has.
+    """
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    invalid: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the model was sent, by its own count where it gave one.
+
+    truncated: the server reports fewer prompt tokens than a whole prompt can have.
+    """
+
+    prompt_tokens: int | None
+    num_ctx: int | None
+    truncated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One finished (or stopped, or broken) answer with the evidence it rests on.
+
+    text: the answer's own words, thinking removed. None for a refusal.
+    message: for a refusal the whole line `NO ANSWER: …`; for a notice one line; else None.
+    abstained: the model said that the sources lack the answer; its sources are then no evidence.
+    outcome: "stopped" and "failed" keep the partial text.
+    error, hint: set when failed.
+    """
+
+    question: str
+    trace: RetrievalTrace
+    outcome: Literal["answered", "refused", "stopped", "failed"]
+    text: str | None
+    message: str | None
+    answered_by: Literal["model", "quotation", "none"]
+    model: str | None
+    citations: tuple[Citation, ...]
+    abstained: bool
+    context: Context | None
+    timings_ms: Mapping[str, float]
+    error: str = ""
+    hint: str = ""
+    notice: str = ""
+
+    @property
+    def cited(self) -> frozenset[int]:
+        """Numbers of the sources that the answer cites."""
+        return frozenset(number for citation in self.citations for number in citation.numbers)
+
+    @property
+    def invalid_citations(self) -> tuple[int, ...]:
+        """Numbers that the model wrote and no source has, in order, once each."""
+        return tuple(dict.fromkeys(number for citation in self.citations for number in citation.invalid))
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The evidence is known; sent before any model is asked."""
+
+    trace: RetrievalTrace
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The server has not sent a byte yet (it may be loading the model)."""
+
+    model: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A piece of the model's reasoning; never part of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """A piece of the answer, safe to show: control characters escaped."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The last event of every question, whatever came of it."""
+
+    answer: Answer
+
+
+AnswerEvent = Retrieved | Waiting | Thinking | AnswerText | Finished

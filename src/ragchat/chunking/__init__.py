@@ -1,0 +1,1 @@
+"""Documents become chunks that can be quoted exactly."""

@@ -1,0 +1,1 @@
+"""Files become documents: canonical text, sections, blocks, locators; one file per format."""

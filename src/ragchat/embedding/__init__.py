@@ -1,0 +1,1 @@
+"""Texts become unit vectors; one file per backend."""

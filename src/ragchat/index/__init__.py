@@ -1,0 +1,1 @@
+"""What is known of a folder: scanned, indexed, stored, searched."""

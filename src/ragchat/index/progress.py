@@ -1,0 +1,64 @@
+"""What indexing tells while it runs and when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ragchat.documents.document import FailedDocument
+
+Phase = Literal["scanning", "loading model", "indexing", "calibrating", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProgress:
+    """Counters count what happened so far. documents_total covers only what has to be read."""
+
+    phase: Phase
+    documents_done: int = 0
+    documents_total: int = 0
+    chunks_embedded: int = 0
+    chunks_reused: int = 0
+    failed: int = 0
+    current: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What lies in a folder, before anything is read.
+
+    skipped: why -> how many ("hidden", "ignored", "link out of the folder", "unsupported .zip").
+    confirm: why ragchat must ask before it indexes this; "" where it need not.
+    """
+
+    files: int
+    bytes: int
+    skipped: Mapping[str, int]
+    confirm: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What one run of the indexer did. indexed: documents in the index now.
+
+    complete: False when it was cancelled; what was done stays, the rest is pending.
+    warning: one line ("the folder is empty: index kept"), or "".
+    """
+
+    indexed: int
+    added: int
+    updated: int
+    moved: int
+    removed: int
+    unchanged: int
+    chunks: int
+    chunks_embedded: int
+    failures: tuple[FailedDocument, ...]
+    skipped: Mapping[str, int]
+    seconds: float
+    complete: bool
+    warning: str = ""
+
+
+ProgressListener = Callable[[IndexProgress], None]

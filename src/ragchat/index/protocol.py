@@ -1,0 +1,153 @@
+"""The index's contract: replace one document whole, open one consistent snapshot.
+
+The snapshot proposes candidates and hands out statistics, chunks and vectors; it never judges. Fusion, the
+gate and the verdicts live in retrieval/ and know no storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from ragchat.chunking.chunk import Chunk
+from ragchat.documents.document import Document, FailedDocument
+from ragchat.embedding.embedder import EmbedderStamp, Matrix, Vector
+
+DocumentState = Literal["indexed", "failed", "stale"]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStamp:
+    """What made an index: a change of embedder or chunker makes every document stale."""
+
+    embedder: EmbedderStamp
+    chunker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What the index knows of a file, so that an unchanged one is not read again.
+
+    extractor: name and version of what read it; a change makes only its own documents stale.
+    """
+
+    name: str
+    size: int
+    modified_ns: int
+    digest: str
+    extractor: str
+    state: DocumentState
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that a search proposes. value: cosine distance (dense) or BM25 score (lexical)."""
+
+    chunk_id: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where to search: below a folder prefix ("house/"), in named documents, or everywhere."""
+
+    prefix: str = ""
+    documents: frozenset[str] | None = None
+
+    def admits(self, document: str) -> bool:
+        """Whether a document of this name lies in the scope."""
+        return document.startswith(self.prefix) and (self.documents is None or document in self.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the folder an answer was searched in. Documents of another stamp are stale."""
+
+    indexed: int
+    failed: int
+    stale: int
+
+
+class Snapshot(Protocol):
+    """One consistent view of an index for one question. Holds only chunks of the index's own stamp."""
+
+    @property
+    def stamp(self) -> IndexStamp:
+        """What made every vector in it."""
+
+    @property
+    def coverage(self) -> Coverage:
+        """Documents searched, failed, stale."""
+
+    @property
+    def chunk_count(self) -> int:
+        """How many chunks can be found."""
+
+    def dense(self, question: Vector, limit: int, scope: Scope) -> list[Hit]:
+        """Nearest chunks by exact cosine distance, ascending; ties by chunk id."""
+
+    def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
+        """Best chunks by BM25, descending; ties by chunk id; never one with score 0."""
+
+    def containing(self, token: str, scope: Scope, limit: int) -> list[int]:
+        """Ids of the chunks that hold this token."""
+
+    def document_frequency(self, token: str) -> int:
+        """In how many chunks the token stands."""
+
+    def chunks(self, chunk_ids: Sequence[int]) -> list[Chunk]:
+        """The chunks, in the order asked for."""
+
+    def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
+        """Their unit vectors, shape (len(chunk_ids), dimensions)."""
+
+    def nearest(self, questions: Matrix) -> Vector:
+        """For each question (rows) the distance of its nearest chunk."""
+
+
+class Index(Protocol):
+    """The index of one folder. Writing is done by one thread of one process at a time."""
+
+    @property
+    def stamp(self) -> IndexStamp | None:
+        """The stamp it is being kept under; None before anything was indexed."""
+
+    def begin(self, stamp: IndexStamp) -> None:
+        """Keep it under this stamp from now on; documents of another become stale."""
+
+    def snapshot(self) -> Snapshot:
+        """The latest whole state. Cheap when nothing has changed since the last call."""
+
+    def sources(self) -> Mapping[str, Source]:
+        """Every file the index knows, by name."""
+
+    def failures(self) -> Sequence[FailedDocument]:
+        """Files that could not be read, with their reasons, by name."""
+
+    def vectors_of_texts(self, digests: Sequence[str]) -> Mapping[str, Vector]:
+        """Vectors of the index's own stamp for chunk texts seen before, by sha256 of the text."""
+
+    def replace(self, document: Document, source: Source, chunks: Sequence[Chunk], vectors: Matrix) -> None:
+        """Put the document in place of its old version, in one transaction."""
+
+    def fail(self, failure: FailedDocument, source: Source) -> None:
+        """Record that the file cannot be read; its old version goes."""
+
+    def rename(self, old: str, document: Document, source: Source, chunks: Sequence[Chunk]) -> None:
+        """The same content under a new name: nothing is embedded again."""
+
+    def remove(self, name: str) -> None:
+        """Forget a file that is gone."""
+
+    def document_text(self, name: str) -> str | None:
+        """The canonical text as it was when indexed; None for an unknown document."""
+
+    def read_value(self, key: str) -> str | None:
+        """A small value kept with the index (the calibrated threshold, say)."""
+
+    def write_value(self, key: str, value: str) -> None:
+        """Keep a small value with the index."""
+
+    def close(self) -> None:
+        """Release the file."""

@@ -1,0 +1,89 @@
+"""Everything that happened to one question before any model was asked.
+
+The source panel, the inspector, `--json` and the evaluation all read this; nothing recomputes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ragchat.chunking.chunk import Chunk
+from ragchat.index.protocol import Coverage, Scope
+
+Verdict = Literal["sent", "too far", "beyond top k", "duplicate", "did not fit"]
+ThresholdOrigin = Literal["auto", "calibrated", "setting", "default"]
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """The largest cosine distance at which a passage counts as evidence, and who says so.
+
+    origin: auto (from off-topic questions on this folder), default (too few chunks to tell),
+        calibrated (from the user's own questions), setting (a fixed number in the settings).
+    detail: one line for the user, "5 % of 231 off-topic questions pass".
+    """
+
+    value: float
+    origin: ThresholdOrigin
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One chunk considered for a question, and why it was sent or not.
+
+    distance: cosine distance to the question, in [0, 2]; computed for every candidate, also for those that
+        only BM25 found, because the gate must be able to judge them.
+    dense_rank, bm25_rank, fused_rank: 1-based; None where that search did not propose it.
+    number: n of `[n]` for what was sent, else None.
+    """
+
+    chunk_id: int
+    chunk: Chunk
+    distance: float
+    dense_rank: int | None
+    bm25_rank: int | None
+    bm25_score: float | None
+    fused_rank: int
+    rerank_score: float | None
+    verdict: Verdict
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralMatch:
+    """A rare term of the question that stands word for word in a note the distance refused."""
+
+    term: str
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalTrace:
+    """One question, all its candidates in fused order, and the gate's judgement.
+
+    nearest: smallest distance of any candidate; None where there is no candidate at all.
+    literal: set only on a refusal by distance alone.
+    timings_ms: "embed", "search", "rerank".
+    """
+
+    question: str
+    scope: Scope
+    candidates: tuple[Candidate, ...]
+    threshold: Threshold
+    nearest: float | None
+    coverage: Coverage
+    literal: LiteralMatch | None
+    timings_ms: Mapping[str, float]
+
+    @property
+    def sources(self) -> tuple[Candidate, ...]:
+        """What is sent to the model, in the order of its numbers: source n is sources[n - 1]."""
+        return tuple(candidate for candidate in self.candidates if candidate.verdict == "sent")
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is no evidence, so that no model may be asked."""
+        return not any(candidate.verdict == "sent" for candidate in self.candidates)

@@ -1,0 +1,103 @@
+"""Settings: frozen values, each knowing where it came from.
+
+Later layers win: defaults, the TOML file, environment variables (RAGCHAT_RETRIEVAL_THRESHOLD=0.5), flags.
+`OLLAMA_HOST` is read as Ollama's own tools read it, below `RAGCHAT_OLLAMA_HOST`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class NotesSettings:
+    """Which files are notes."""
+
+    folder: str = ""
+    """The notes folder when none is named; empty means the current one."""
+    exclude: tuple[str, ...] = ()
+    """Patterns as in .gitignore, on top of .gitignore and .ragchatignore."""
+    max_file_mb: float = 20.0
+    """A larger file is a failed document."""
+    confirm_files: int = 20_000
+    """More files than this, and ragchat asks before it indexes."""
+    confirm_mb: float = 500.0
+    """More megabytes of notes than this, and ragchat asks before it indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingSettings:
+    """How a document is cut. A change makes the index stale."""
+
+    strategy: Literal["boundaries", "blind"] = "boundaries"
+    size: int = 512
+    """Target length of a passage in characters."""
+    overlap: int = 0
+    """Characters of the passage before that are embedded too."""
+    header: bool = True
+    """Embed `[Title > Heading]` before the passage."""
+    code: bool = True
+    """Keep code blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """Which model embeds. A change makes the index stale."""
+
+    model: str = "all-MiniLM-L6-v2"
+    """The built-in model, a path, a sentence-transformers name, or `ollama:NAME`."""
+    question_prompt: str = ""
+    passage_prompt: str = ""
+    threads: int = 0
+    """Threads while indexing; 0 means one fewer than the cores, at least one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSettings:
+    """How passages are found and judged."""
+
+    threshold: float | Literal["auto"] = "auto"
+    """The largest cosine distance that counts as evidence, or auto."""
+    sources: int = 4
+    """At most so many passages are sent."""
+    candidates: int = 40
+    """So many passages of each search are considered."""
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaSettings:
+    """The model server."""
+
+    host: str = "http://127.0.0.1:11434"
+    model: str = ""
+    """Empty means: the one remembered for the folder, else one that is installed."""
+    temperature: float = 0.0
+    seed: int = 0
+    answer_tokens: int = 1024
+    """Tokens reserved for an answer."""
+    context_tokens: int = 8192
+    """Tokens of the window, as far as the model allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenSettings:
+    """How it looks."""
+
+    theme: str = "ragchat-dark"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings, and for every one that is no default where it came from.
+
+    origins: "retrieval.threshold" -> "RAGCHAT_RETRIEVAL_THRESHOLD", a file's path, or "flag".
+    """
+
+    notes: NotesSettings = field(default_factory=NotesSettings)
+    chunking: ChunkingSettings = field(default_factory=ChunkingSettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
+    ollama: OllamaSettings = field(default_factory=OllamaSettings)
+    screen: ScreenSettings = field(default_factory=ScreenSettings)
+    origins: dict[str, str] = field(default_factory=dict)
