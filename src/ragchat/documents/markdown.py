@@ -1,0 +1,134 @@
+"""Markdown as a document: sections by heading path, blocks, and what carries no words.
+
+The text stays the file's own, so its ranges are true of the file. A note's front matter, its data blobs and
+comments that stand alone are excluded; `#` in code and in front matter is no heading, because a real parser
+decides what is one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ragchat.documents.blobs import data_blobs
+from ragchat.documents.document import Block, Document, FailedDocument, Section, Span
+from ragchat.documents.encoding import Undecodable, decode
+from ragchat.documents.front_matter import front_matter
+from ragchat.documents.inline import silent_in_html, silent_in_markdown
+from ragchat.documents.labels import plain_label, title_from_name
+from ragchat.documents.lines import Lines
+from ragchat.documents.markdown_lines import Outline, Piece, heading_words, outline
+from ragchat.documents.spans import cut_blocks, merged, subtract, trimmed
+
+EXTRACTOR = "markdown/1"
+
+_COMMENTS = re.compile(r"(?:<!--(?:(?!-->).)*+-->\s*+)++", re.DOTALL)
+_ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*[#.:][^{}]*\}[ \t]*$")
+_IN_BRACES = re.compile(r"\{\{[<%].*?[%>]\}\}|\{%.*?%\}", re.DOTALL)
+_WIKI = re.compile(r"!?\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+_NOT_BREAKS = re.compile(r"[^\r\n]+")
+# Nobody's heading is longer: a paragraph above a rule reads as one, and would be quoted by no chunk.
+_LONGEST_HEADING = 300
+
+
+def parse(data: bytes, name: str, digest: str) -> Document | FailedDocument:
+    """A Markdown file as a document, or why it is none."""
+    decoded = decode(data)
+    if isinstance(decoded, Undecodable):
+        return FailedDocument(name, decoded.reason, decoded.hint, digest, EXTRACTOR)
+    text = decoded.text
+    front = front_matter(text)
+    body = front.end if front else 0
+    blobs = data_blobs(text, body)
+    lines = Lines(text, body)
+    found = outline(_lines_to_parse(text, body, blobs))
+    pieces = [_as_text_if_too_long(piece) for piece in found.pieces]
+
+    blocks = [_block(text, lines, piece) for piece in pieces]
+    comments = [Span(block.start, block.end) for block in blocks if _is_only_comments(text, block)]
+    excluded = merged([*([Span(0, body)] if front else []), *blobs, *comments])
+    words = [heading_words_of(piece, found.references) for piece in pieces if piece.level]
+    sections = _sections(len(text), body, lines, [piece for piece in pieces if piece.level], words)
+    first_heading = next(filter(None, words), "")
+    return Document(
+        name=name,
+        title=(front.title if front else "") or first_heading or title_from_name(name),
+        text=text,
+        encoding=decoded.encoding,
+        sections=tuple(sections),
+        blocks=tuple(cut_blocks(text, blocks, excluded)),
+        silent=tuple(subtract(merged(_silent(text, lines, pieces, blocks, found)), excluded)),
+        excluded=tuple(excluded),
+        locators=(),
+        extractor=EXTRACTOR,
+        digest=digest,
+    )
+
+
+def _lines_to_parse(text: str, body: int, blobs: Sequence[Span]) -> list[str]:
+    """The body's lines for the parser, a short word in place of each line of a blob: it is slow on those."""
+    parts, at = [], body
+    for blob in blobs:
+        parts += [text[at : blob.start], _NOT_BREAKS.sub("x", text[blob.start : blob.end])]
+        at = blob.end
+    parts.append(text[at:])
+    masked = "".join(parts)
+    lines = Lines(masked)
+    return [masked[lines.start(line) : lines.end(line)] for line in range(len(lines))]
+
+
+def _as_text_if_too_long(piece: Piece) -> Piece:
+    if len(piece.label) <= _LONGEST_HEADING:
+        return piece
+    return Piece("paragraph", piece.first, piece.end)
+
+
+def _block(text: str, lines: Lines, piece: Piece) -> Block:
+    span = trimmed(text, lines.start(piece.first), lines.end(piece.end - 1))
+    names = None
+    if piece.names is not None:
+        names = trimmed(text, lines.start(piece.names), lines.end(piece.names))
+    return Block(piece.kind, span.start, span.end, names)
+
+
+def _is_only_comments(text: str, block: Block) -> bool:
+    return block.kind == "html" and _COMMENTS.fullmatch(text, block.start, block.end) is not None
+
+
+def heading_words_of(piece: Piece, references: frozenset[str]) -> str:
+    """A heading as one line of plain words."""
+    source = _IN_BRACES.sub("", _WIKI.sub(r"\1", _ATTRIBUTES.sub("", piece.label)))
+    return plain_label(heading_words(source, references))
+
+
+def _sections(
+    length: int, body: int, lines: Lines, headings: Sequence[Piece], words: Sequence[str]
+) -> list[Section]:
+    starts = [lines.start(heading.first) for heading in headings]
+    ends = [*starts, length]
+    sections = [Section((), body, ends[0], body)] if body < ends[0] else []
+    above: list[tuple[int, str]] = []
+    for index, (heading, label) in enumerate(zip(headings, words, strict=True)):
+        while above and above[-1][0] >= heading.level:
+            above.pop()
+        above.append((heading.level, label))
+        path = tuple(name for _, name in above if name)
+        sections.append(Section(path, starts[index], ends[index + 1], lines.start(heading.end)))
+    return sections
+
+
+def _silent(
+    text: str, lines: Lines, pieces: Sequence[Piece], blocks: Sequence[Block], found: Outline
+) -> list[Span]:
+    spans: list[Span] = []
+    for piece, block in zip(pieces, blocks, strict=True):
+        if piece.silent:
+            spans.append(Span(block.start, block.end))
+        elif piece.kind == "html":
+            spans += silent_in_html(text, block.start, block.end)
+        elif piece.kind != "code":
+            spans += silent_in_markdown(text, block.start, block.end, found.references)
+        if piece.names is not None:
+            # The row of dashes under the column names.
+            spans.append(trimmed(text, lines.start(piece.names + 1), lines.end(piece.names + 1)))
+    return spans
