@@ -1,0 +1,97 @@
+"""Which threshold holds for an index, kept with it, so that asking needs no calibration.
+
+A fixed number in the settings wins. Otherwise the automatic threshold is calibrated after indexing and kept
+under the stamp of what made the vectors; it is made anew when the folder has grown or shrunk by a fifth.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+from ragchat.embedding.embedder import Embedder
+from ragchat.index.protocol import Index, IndexStamp
+from ragchat.retrieval.calibration import FEWEST_CHUNKS, calibrate
+from ragchat.retrieval.off_topic import load_off_topic_questions, off_topic_vectors, set_version
+from ragchat.retrieval.retriever import require_same_embedder
+from ragchat.retrieval.trace import Threshold
+from ragchat.settings import RetrievalSettings
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    threshold: Threshold
+    chunks: int
+    questions: str
+
+
+def current_threshold(index: Index, settings: RetrievalSettings) -> Threshold | None:
+    """The threshold that holds now; None when it is automatic and not calibrated yet. Needs no model."""
+    fixed = _fixed(settings)
+    if fixed is not None:
+        return fixed
+    kept = _read(index)
+    return kept.threshold if kept else None
+
+
+def needs_refresh(index: Index, settings: RetrievalSettings) -> bool:
+    """Whether `refresh_threshold` would have to calibrate, and so would need the embedder."""
+    if _fixed(settings) is not None or index.stamp is None:
+        return False
+    kept = _read(index)
+    return kept is None or not _still_holds(kept, index.snapshot().chunk_count)
+
+
+def refresh_threshold(index: Index, embedder: Embedder, settings: RetrievalSettings) -> Threshold:
+    """The threshold that holds now, calibrated first when it has to be. To be called after indexing.
+
+    The embedder is not touched while the kept one still holds.
+    Raises IndexMissing before anything was indexed, IndexStale when the embedder is not the index's.
+    """
+    kept = current_threshold(index, settings)
+    if kept is not None and not needs_refresh(index, settings):
+        return kept
+    snapshot = index.snapshot()
+    require_same_embedder(snapshot.stamp.embedder, embedder.stamp)
+    questions = load_off_topic_questions()
+    threshold = calibrate(snapshot, questions, off_topic_vectors(embedder, questions))
+    _write(index, snapshot.stamp, _Kept(threshold, snapshot.chunk_count, set_version(questions)))
+    return threshold
+
+
+def _fixed(settings: RetrievalSettings) -> Threshold | None:
+    if settings.threshold == "auto":
+        return None
+    return Threshold(settings.threshold, "setting", f"fixed at {settings.threshold:.3f} in the settings")
+
+
+def _still_holds(kept: _Kept, chunks: int) -> bool:
+    if kept.questions != set_version(load_off_topic_questions()):
+        return False
+    if (kept.chunks < FEWEST_CHUNKS) != (chunks < FEWEST_CHUNKS):
+        return False
+    return 5 * abs(chunks - kept.chunks) < max(kept.chunks, 1)
+
+
+def _stamp_digest(stamp: IndexStamp) -> str:
+    return hashlib.sha256(json.dumps(asdict(stamp), sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _read(index: Index) -> _Kept | None:
+    if index.stamp is None:
+        return None
+    text = index.read_value(f"threshold:{_stamp_digest(index.stamp)}")
+    if text is None:
+        return None
+    try:
+        kept = json.loads(text)
+        threshold = Threshold(float(kept["value"]), kept["origin"], str(kept["detail"]))
+        return _Kept(threshold, int(kept["chunks"]), str(kept["questions"]))
+    except (ValueError, TypeError, KeyError):
+        return None  # not ours, or damaged: it is calibrated again
+
+
+def _write(index: Index, stamp: IndexStamp, kept: _Kept) -> None:
+    value = asdict(kept.threshold) | {"chunks": kept.chunks, "questions": kept.questions}
+    index.write_value(f"threshold:{_stamp_digest(stamp)}", json.dumps(value))
