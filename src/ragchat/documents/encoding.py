@@ -106,8 +106,8 @@ _WIDER = {
     "euc_kr": "cp949",
 }
 _SAMPLE = 24_000
-# Measured: texts people wrote cost 2 to 5.6 bits a byte outside ASCII in their own encoding, random bytes 7 or
-# more in the best of all; a short text may be odd.
+# Measured: texts people wrote cost 2 to 5.6 bits for each byte outside ASCII in their own encoding, random
+# bytes 7 or more in the best of all. A short text may be odd.
 _MOST_BITS, _SPARE_BITS = 6.5, 20.0
 _MOST_BITS_WIDE = 8.0
 _ISO_2022 = re.compile(rb"\x1b\$(?:[@B]|\([@BD]|\)C)")

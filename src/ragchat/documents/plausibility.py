@@ -115,8 +115,7 @@ def _own_cost(character: str, kind: str) -> float:
     if kind == "no text":
         return _NO_TEXT
     if kind == "symbol":
-        drawn = "\u2500" <= character <= "\u259f"
-        return 3.0 if character in _TYPOGRAPHY or drawn else _ODD_SYMBOL
+        return 3.0 if character in _TYPOGRAPHY else _ODD_SYMBOL
     return _cjk_cost(character) if kind == "cjk" else 0.0
 
 
@@ -159,8 +158,10 @@ def _cost_in_context(before: str, character: str, after: str, kind: str) -> floa
         mixed = _is_hangul(character) and any("\u3041" <= other <= "\u9fff" for other in (before, after))
         return 6.0 if swallowed or mixed else 0.0
     if kind == "symbol":
+        if "\u2500" <= character <= "\u259f" and character in {before, after}:
+            return -6.0  # a drawn line repeats one character
         if words == 0 and before > "\xa0" and after > "\xa0":
-            return 3.0 if character < "\u2500" else 0.0
+            return 3.0
         if words < 2 or character in "’\u00ad\u200c\u200d":
             return 0.0
         return 1.0 if character in "–—·" else 4.0
