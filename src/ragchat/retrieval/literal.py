@@ -1,17 +1,25 @@
-"""thin"""
+"""Find a rare name or identifier of the question that stands word for word in a note.
+
+An encoder knows no `E1234`: it may put the very note that explains it out of reach. So after a refusal by
+distance the words themselves are looked up, and the passage is offered. It is never sent unasked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Scope, Snapshot
 from ragchat.index.tokens import tokenize
+from ragchat.retrieval.identifiers import Term, begins_sentence, terms_of, written_without_spaces
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """term: as the question wrote it. chunk_ids: passages that hold it, at least one."""
+    """term: as the question writes it. chunk_ids: passages that hold it, those with most terms first."""
 
     term: str
     chunk_ids: tuple[int, ...]
@@ -20,10 +28,58 @@ class Found:
 def find_literal(
     question: str, snapshot: Snapshot, scope: Scope, count_tokens: Callable[[str], int]
 ) -> Found | None:
-    """The rarest identifier of the question that a passage in the scope holds, or None."""
-    for word in question.split():
-        if any(letter.isdigit() for letter in word) and count_tokens(word) > 0:
-            found = snapshot.containing(tokenize(word)[0], scope, 3)
-            if found:
-                return Found(word, tuple(found))
-    return None
+    """The rarest identifier of the question that stands in a passage of the scope, or None.
+
+    Rare: in at most one passage of a hundred, or in three.
+    """
+    at_most = max(3, snapshot.chunk_count // 100)
+    held = {term.text: _holders(term, snapshot, scope, at_most) for term in terms_of(question, count_tokens)}
+    held = {term: chunk_ids for term, chunk_ids in held.items() if chunk_ids}
+    if not held:
+        return None
+    rarest = min(held, key=lambda term: (len(held[term]), -len(term)))
+
+    def terms_beside(chunk_id: int) -> int:
+        return sum(chunk_id in chunk_ids for chunk_ids in held.values())
+
+    return Found(rarest, tuple(sorted(held[rarest], key=terms_beside, reverse=True)))
+
+
+def _holders(term: Term, snapshot: Snapshot, scope: Scope, at_most: int) -> list[int]:
+    """Passages in which the term stands as its case demands; none where it is not rare."""
+    frequency = {token: snapshot.document_frequency(token) for token in tokenize(term.text)}
+    if not frequency or not all(frequency.values()):
+        return []
+    rarest = min(frequency, key=lambda token: frequency[token])
+    if frequency[rarest] > at_most:
+        return []
+    chunk_ids = snapshot.containing(rarest, scope, at_most)
+    chunks = dict(zip(chunk_ids, snapshot.chunks(chunk_ids), strict=True))
+    uses = {chunk_id: list(_uses(term, chunk)) for chunk_id, chunk in chunks.items()}
+    if term.case == "name" and not _is_name([use for found in uses.values() for use in found]):
+        return []
+    return [chunk_id for chunk_id, found in uses.items() if found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """One place where a term stands. inside: no sentence, line or heading begins with it."""
+
+    text: str
+    inside: bool
+
+
+def _uses(term: Term, chunk: Chunk) -> Iterator[_Use]:
+    words = r"\s+".join(re.escape(word) for word in term.text.split())
+    # Within other letters or digits it is another word: Hendrick is not Hendricks, 20.04 is not 20.04.1.
+    pattern = words if written_without_spaces(term.text) else rf"(?<!\w){words}(?!\w|[.,]\d)"
+    found = re.compile(pattern, 0 if term.case == "capitals" else re.IGNORECASE)
+    content = unicodedata.normalize("NFKC", chunk.content)
+    for match in found.finditer(content):
+        yield _Use(match.group(), not begins_sentence(content[: match.start()]))
+    for match in found.finditer(unicodedata.normalize("NFKC", "\n".join((chunk.title, *chunk.section)))):
+        yield _Use(match.group(), inside=False)
+
+
+def _is_name(uses: list[_Use]) -> bool:
+    return any(use.inside for use in uses) and all(use.text[0].isupper() for use in uses)

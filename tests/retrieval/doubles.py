@@ -1,0 +1,96 @@
+"""An index in memory, so that retrieval is tested without storage."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from ragchat.chunking.chunk import Chunk
+from ragchat.embedding.embedder import Embedder, Matrix, Vector
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
+from ragchat.index.tokens import tokenize
+
+
+def passage(
+    content: str,
+    document: str = "note.md",
+    *,
+    start: int = 0,
+    title: str = "",
+    section: tuple[str, ...] = (),
+) -> Chunk:
+    header = " > ".join(part for part in (title, *section) if part)
+    return Chunk(
+        document=document,
+        title=title,
+        section=section,
+        start=start,
+        end=start + len(content),
+        first_line=1,
+        last_line=1 + content.count("\n"),
+        content=content,
+        text=f"[{header}]\n{content}" if header else content,
+        context_start=start,
+        tokens=len(content.split()) + 2,
+        header_tokens=0,
+    )
+
+
+class MemorySnapshot:
+    """Chunk ids are 10, 20, 30, … in the order given: an id is no position."""
+
+    def __init__(self, chunks: Sequence[Chunk], embedder: Embedder, vectors: Matrix | None = None) -> None:
+        self.stamp = IndexStamp(embedder.stamp, "test")
+        self.coverage = Coverage(len({chunk.document for chunk in chunks}), 0, 0)
+        self.chunk_count = len(chunks)
+        self.ids = [10 * (row + 1) for row in range(len(chunks))]
+        self._chunks = dict(zip(self.ids, chunks, strict=True))
+        texts = [chunk.text for chunk in chunks]
+        matrix = embedder.embed_passages(texts) if vectors is None else vectors
+        self._vectors = dict(zip(self.ids, matrix, strict=True))
+        self._tokens = {chunk_id: Counter(tokenize(chunk.text)) for chunk_id, chunk in self._chunks.items()}
+
+    def _within(self, scope: Scope) -> list[int]:
+        return [chunk_id for chunk_id in self.ids if scope.admits(self._chunks[chunk_id].document)]
+
+    def dense(self, question: Vector, limit: int, scope: Scope) -> list[Hit]:
+        hits = [
+            Hit(chunk_id, 1.0 - float(self._vectors[chunk_id] @ question)) for chunk_id in self._within(scope)
+        ]
+        return sorted(hits, key=lambda hit: (hit.value, hit.chunk_id))[:limit]
+
+    def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
+        hits = [Hit(chunk_id, self._bm25(tokens, chunk_id)) for chunk_id in self._within(scope)]
+        found = [hit for hit in hits if hit.value > 0]
+        return sorted(found, key=lambda hit: (-hit.value, hit.chunk_id))[:limit]
+
+    def _bm25(self, tokens: Sequence[str], chunk_id: int) -> float:
+        counts = self._tokens[chunk_id]
+        average = sum(held.total() for held in self._tokens.values()) / len(self._tokens)
+        norm = 1.2 * (0.25 + 0.75 * counts.total() / average)
+        score = 0.0
+        for token in tokens:
+            holding = self.document_frequency(token)
+            idf = math.log(1 + (self.chunk_count - holding + 0.5) / (holding + 0.5))
+            score += idf * counts[token] * 2.2 / (counts[token] + norm)
+        return score
+
+    def containing(self, token: str, scope: Scope, limit: int) -> list[int]:
+        return [chunk_id for chunk_id in self._within(scope) if self._tokens[chunk_id][token]][:limit]
+
+    def document_frequency(self, token: str) -> int:
+        return sum(1 for counts in self._tokens.values() if counts[token])
+
+    def chunks(self, chunk_ids: Sequence[int]) -> list[Chunk]:
+        return [self._chunks[chunk_id] for chunk_id in chunk_ids]
+
+    def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
+        return np.stack([self._vectors[chunk_id] for chunk_id in chunk_ids])
+
+    def nearest(self, questions: Matrix) -> Vector:
+        matrix = np.stack(list(self._vectors.values()))
+        distances: Vector = (1.0 - questions @ matrix.T).min(axis=1)
+        return distances
