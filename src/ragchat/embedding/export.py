@@ -1,0 +1,200 @@
+"""Export the built-in model to onnxruntime's format: a program of its own, run once by `prepare`.
+
+    python -P -m ragchat.embedding.export WEIGHTS_FOLDER TARGET_FOLDER
+
+It is a process of its own because importing torch takes seconds and stalls every thread of its process. The
+target gets model.onnx and model.bin (optimised for this machine's processor, weights apart so that a session
+maps them), tokenizer.json, and export.json, which is written last and only if the result agrees with
+sentence-transformers.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragchat.embedding.embedder import EmbedderStamp
+from ragchat.embedding.onnx import MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE, OnnxEmbedder
+from ragchat.embedding.weights import (
+    BUILT_IN_DIMENSIONS,
+    BUILT_IN_MODEL,
+    BUILT_IN_WEIGHTS,
+    BUILT_IN_WINDOW,
+)
+
+MANIFEST_FILE = "export.json"
+SMALLEST_COSINE = 0.9999
+PROBE_TEXT = "Where do I find the key to the cellar, and who has the other one?"
+
+_PLAIN_FILE = "plain.onnx"
+_INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
+_OUTPUT = "token_vectors"
+
+# Scripts and lengths that notes come in. Each is checked once, repeated, and filled up to the window.
+_SENTENCES = (
+    PROBE_TEXT,
+    "The lease ends on 31 March 2027; notice must be given two months before, in writing.",
+    "def area(r: float) -> float:\n    return 3.14159 * r ** 2  # error E1234 on negative r",
+    "| Quantity | Unit |\n|---|---|\n| 20.04 | kg/m² |",
+    "Der Mietvertrag läuft am 31. März aus, die Kündigungsfrist beträgt zwei Monate.",
+    "Où est rangée la clé du grenier ? Dans le tiroir, à côté du vieux téléphone.",
+    "¿Cuándo vence el contrato? El año que viene, según la cláusula número ocho.",
+    "Договор аренды заканчивается 31 марта, предупредить нужно за два месяца.",
+    "賃貸契約は2027年3月31日に終了します。解約は二か月前に通知してください。",
+    "租约于三月三十一日到期，须提前两个月通知。",
+    "ينتهي عقد الإيجار في نهاية شهر مارس ويجب الإخطار قبل شهرين.",
+    "किराया अनुबंध मार्च के अंत में समाप्त होता है।",
+    "สัญญาเช่าสิ้นสุดในเดือนมีนาคม",
+    "🗝️ → ☎️ 42 % ±0.5 · x²+y² ≤ r² · naïve café Straße",
+)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Export from the first folder into the second; the exit code."""
+    source, target = map(Path, arguments)
+    os.umask(0o077)
+    _keep_offline_and_quiet()
+    print("loading the model in sentence-transformers", flush=True)
+    reference = _load_reference(source)
+    print("exporting it to onnxruntime", flush=True)
+    _export(reference, target / _PLAIN_FILE)
+    _optimise(target / _PLAIN_FILE, target / MODEL_FILE)
+    (target / _PLAIN_FILE).unlink()
+    shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
+    print("checking it against sentence-transformers", flush=True)
+    embedder = OnnxEmbedder(target, _plain_stamp(), threads=1)
+    smallest = _smallest_cosine(reference, embedder)
+    if not smallest >= SMALLEST_COSINE:
+        print(
+            f"the exported model differs from the original: smallest cosine {smallest:.6f}", file=sys.stderr
+        )
+        return 1
+    _write_manifest(target, embedder, smallest)
+    return 0
+
+
+def _keep_offline_and_quiet() -> None:
+    os.environ |= {
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    # The exporter warns that it is the older one and that tracing fixes branches; its result is checked.
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    if hasattr(os, "nice"):
+        os.nice(5)
+
+
+def _load_reference(source: Path) -> Any:
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.disable_progress_bar()
+    model = SentenceTransformer(
+        str(source),
+        device="cpu",
+        local_files_only=True,
+        # The fused attention has no counterpart in the export format.
+        model_kwargs={"attn_implementation": "eager"},
+    )
+    if model.max_seq_length != BUILT_IN_WINDOW:
+        raise ValueError(f"unexpected window of {model.max_seq_length} tokens")
+    return model.eval()
+
+
+def _export(reference: Any, path: Path) -> None:
+    import torch
+
+    class TokenVectors(torch.nn.Module):  # type: ignore[misc, unused-ignore]
+        def __init__(self, encoder: Any) -> None:
+            super().__init__()
+            self.encoder = encoder
+
+        def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
+            return self.encoder(
+                input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+            ).last_hidden_state
+
+    tokens = torch.ones(2, 8, dtype=torch.int64)
+    torch.onnx.export(
+        TokenVectors(reference[0].auto_model),
+        (tokens, tokens, torch.zeros_like(tokens)),
+        str(path),
+        input_names=_INPUTS,
+        output_names=[_OUTPUT],
+        dynamic_axes={name: {0: "texts", 1: "tokens"} for name in [*_INPUTS, _OUTPUT]},
+        opset_version=17,
+        dynamo=False,
+    )
+
+
+def _optimise(plain: Path, target: Path) -> None:
+    import onnxruntime
+
+    onnxruntime.disable_telemetry_events()
+    options: Any = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.optimized_model_filepath = str(target)
+    options.log_severity_level = 3
+    prefix = "session.optimized_model_external_initializers"
+    options.add_session_config_entry(f"{prefix}_file_name", WEIGHTS_FILE)
+    options.add_session_config_entry(f"{prefix}_min_size_in_bytes", "1024")
+    onnxruntime.InferenceSession(str(plain), options, providers=["CPUExecutionProvider"])
+
+
+def _smallest_cosine(reference: Any, embedder: OnnxEmbedder) -> float:
+    texts = ["", *_texts(embedder)]
+    expected = reference.encode(texts, batch_size=8, convert_to_numpy=True, show_progress_bar=False)
+    together = embedder.embed_passages(texts)
+    alone = np.stack([embedder.embed_question(text) for text in texts])
+    return float(min(np.sum(expected * together, axis=1).min(), np.sum(expected * alone, axis=1).min()))
+
+
+def _texts(embedder: OnnxEmbedder) -> list[str]:
+    texts = []
+    for sentence in _SENTENCES:
+        fitting = max(
+            n for n in range(1, 65) if embedder.count_tokens(" ".join([sentence] * n)) <= BUILT_IN_WINDOW
+        )
+        texts += [" ".join([sentence] * n) for n in (1, min(3, fitting), fitting)]
+    return texts
+
+
+def _write_manifest(target: Path, embedder: OnnxEmbedder, smallest: float) -> None:
+    files = (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE)
+    manifest = {
+        "weights": BUILT_IN_WEIGHTS,
+        "smallest_cosine": smallest,
+        "bytes": {name: (target / name).stat().st_size for name in files},
+        "probe": embedder.embed_question(PROBE_TEXT).tolist(),
+    }
+    (target / MANIFEST_FILE).write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def _plain_stamp() -> EmbedderStamp:
+    return EmbedderStamp(
+        model=BUILT_IN_MODEL,
+        weights=BUILT_IN_WEIGHTS,
+        dimensions=BUILT_IN_DIMENSIONS,
+        normalisation="unit",
+        question_prompt="",
+        passage_prompt="",
+        window=BUILT_IN_WINDOW,
+        runtime="onnxruntime-fp32",
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,86 @@
+"""From a name in the settings to an embedder.
+
+    all-MiniLM-L6-v2                 the built-in model, in onnxruntime
+    ollama:NAME                      a model of the Ollama server
+    ./folder, ~/folder, /folder      a model folder, in sentence-transformers
+    any other name                   a model in the local hub cache, in sentence-transformers
+
+Nothing is ever downloaded unless `fetch` is set, which only an explicit command of the user does.
+"""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragchat.embedding.weights import BUILT_IN_NAMES
+from ragchat.paths import cache_dir
+
+if TYPE_CHECKING:
+    from ragchat.embedding.embedder import Embedder, EmbedderStamp
+    from ragchat.embedding.prepare import Notify
+    from ragchat.settings import EmbeddingSettings
+
+OLLAMA_PREFIX = "ollama:"
+
+
+def open_embedder(
+    settings: EmbeddingSettings,
+    *,
+    ollama_host: str,
+    cache: Path | None = None,
+    fetch: bool = False,
+    notify: Notify | None = None,
+    cancel: threading.Event | None = None,
+) -> Embedder:
+    """The embedder that the settings name, ready to use. Blocks: seconds for some models, once 20 s for ours.
+
+    ollama_host: as in the settings or OLLAMA_HOST; only `ollama:` names use it.
+    cache: the cache folder, else the user's own.
+    fetch: allow the download of a model that is not on this machine.
+    notify: told in one line what is being waited for. cancel: set it to give up a long preparation.
+    Raises EmbedderUnavailable, with the next command to type.
+    """
+    models = (cache or cache_dir()) / "models"
+    told = notify or _ignore
+    if settings.model in BUILT_IN_NAMES:
+        from ragchat.embedding.prepare import open_built_in
+
+        return open_built_in(settings, models, notify=told, cancel=cancel or threading.Event())
+    if settings.model.startswith(OLLAMA_PREFIX):
+        from ragchat.embedding.ollama import open_ollama
+
+        return open_ollama(
+            settings, settings.model.removeprefix(OLLAMA_PREFIX), ollama_host, fetch=fetch, notify=told
+        )
+    from ragchat.embedding.transformer import open_transformer
+
+    return open_transformer(settings, models, fetch=fetch, notify=told)
+
+
+def expected_stamp(
+    settings: EmbeddingSettings, *, ollama_host: str, cache: Path | None = None
+) -> EmbedderStamp | None:
+    """The stamp that `open_embedder` would give, without loading a model; None when that cannot be told.
+
+    The built-in model's is always known. A sentence-transformers model's is remembered from the last time it
+    was opened with the same files. An Ollama model's costs three quick requests (no `/api/embed`), and cannot
+    be told when no server answers. Raises nothing: what is wrong with a model shows when it is opened.
+    """
+    models = (cache or cache_dir()) / "models"
+    if settings.model in BUILT_IN_NAMES:
+        from ragchat.embedding.prepare import built_in_stamp
+
+        return built_in_stamp(settings)
+    if settings.model.startswith(OLLAMA_PREFIX):
+        from ragchat.embedding.ollama import ollama_stamp
+
+        return ollama_stamp(settings, settings.model.removeprefix(OLLAMA_PREFIX), ollama_host)
+    from ragchat.embedding.transformer import remembered_stamp
+
+    return remembered_stamp(settings, models)
+
+
+def _ignore(message: str) -> None:
+    """Nobody wants to be told."""
