@@ -7,6 +7,7 @@ gate and the verdicts live in retrieval/ and know no storage.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -30,6 +31,8 @@ class Source:
     """What the index knows of a file, so that an unchanged one is not read again.
 
     extractor: name and version of what read it; a change makes only its own documents stale.
+    checked_ns: when its content was last read, in ns since the epoch. A file modified within seconds of that
+        may have been edited again without a new modification time.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Source:
     digest: str
     extractor: str
     state: DocumentState
+    checked_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ class Snapshot(Protocol):
         """Their unit vectors, shape (len(chunk_ids), dimensions)."""
 
     def nearest(self, questions: Matrix) -> Vector:
-        """For each question (rows) the distance of its nearest chunk."""
+        """For each question (rows) the distance of its nearest chunk; infinite where there is no chunk."""
 
 
 class Index(Protocol):
@@ -113,11 +117,23 @@ class Index(Protocol):
     def stamp(self) -> IndexStamp | None:
         """The stamp it is being kept under; None before anything was indexed."""
 
+    def coverage(self) -> Coverage:
+        """Documents indexed, failed, stale; loads nothing."""
+
+    def chunk_count(self) -> int:
+        """How many chunks a snapshot would hold; loads nothing."""
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Be the only writer among all processes while inside. Raises IndexLocked when there is another."""
+
     def begin(self, stamp: IndexStamp) -> None:
         """Keep it under this stamp from now on; documents of another become stale."""
 
     def snapshot(self) -> Snapshot:
-        """The latest whole state. Cheap when nothing has changed since the last call."""
+        """The latest whole state. Cheap when nothing has changed since the last call.
+
+        Raises IndexMissing before anything was indexed, IndexCorrupt for vectors that are not unit length.
+        """
 
     def sources(self) -> Mapping[str, Source]:
         """Every file the index knows, by name."""
@@ -134,8 +150,14 @@ class Index(Protocol):
     def fail(self, failure: FailedDocument, source: Source) -> None:
         """Record that the file cannot be read; its old version goes."""
 
+    def touch(self, source: Source) -> None:
+        """The file's content is what it was: keep its new size, time and check; failed files too."""
+
     def rename(self, old: str, document: Document, source: Source, chunks: Sequence[Chunk]) -> None:
-        """The same content under a new name: nothing is embedded again."""
+        """The same content under a new name: nothing is embedded again.
+
+        Raises ValueError when a chunk's text was never embedded.
+        """
 
     def remove(self, name: str) -> None:
         """Forget a file that is gone."""

@@ -1,0 +1,224 @@
+"""The SQLite file of one index: its tables, how it is opened, and what its errors mean to the user.
+
+A write-ahead log lets readers in other threads and processes go on while one writes, and a process killed in
+the middle of a transaction leaves the state before it. `application_id` tells our files from foreign ones,
+`user_version` is the version of this schema.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ragchat.errors import IndexCorrupt, IndexLocked, RagchatError, StorageFailed
+from ragchat.paths import make_private_dir
+
+INDEX_FILE = "index.sqlite3"
+SCHEMA_VERSION = 1
+BUSY_SECONDS = 10.0
+
+_APPLICATION_ID = 0x52414743  # "RAGC"
+
+# AUTOINCREMENT: the id of a chunk is never given to another one, so what is cached by id stays true.
+# Names compare as bytes: two that differ only in case or in Unicode form are two files.
+_TABLES = """
+CREATE TABLE stamps (
+    id INTEGER PRIMARY KEY,
+    stamp TEXT NOT NULL UNIQUE
+);
+CREATE TABLE state (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    stamp_id INTEGER REFERENCES stamps (id),
+    generation INTEGER NOT NULL
+);
+INSERT INTO state VALUES (1, NULL, 0);
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL UNIQUE,
+    stamp_id INTEGER NOT NULL REFERENCES stamps (id),
+    title TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    modified_ns INTEGER NOT NULL,
+    checked_ns INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    extractor TEXT NOT NULL,
+    text BLOB NOT NULL
+);
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    section TEXT NOT NULL,
+    start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL,
+    first_line INTEGER NOT NULL,
+    last_line INTEGER NOT NULL,
+    context_start INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    header_tokens INTEGER NOT NULL,
+    locator TEXT NOT NULL,
+    text TEXT NOT NULL,
+    text_digest TEXT NOT NULL
+);
+CREATE INDEX chunks_of_document ON chunks (document_id);
+CREATE INDEX chunks_of_text ON chunks (text_digest);
+CREATE TABLE vectors (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
+    vector BLOB NOT NULL
+);
+CREATE TABLE failures (
+    name TEXT PRIMARY KEY,
+    reason TEXT NOT NULL,
+    hint TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    modified_ns INTEGER NOT NULL,
+    checked_ns INTEGER NOT NULL,
+    digest TEXT NOT NULL,
+    extractor TEXT NOT NULL
+);
+CREATE TABLE "values" (
+    key TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+);
+"""
+
+_REBUILD = "ragchat index --rebuild"
+
+
+def open_database(data_dir: Path) -> sqlite3.Connection:
+    """Open the index file in this folder, or make one, private to the user.
+
+    The connection may be used from any thread, by one at a time. Raises IndexCorrupt, IndexLocked,
+    StorageFailed.
+    """
+    path = data_dir / INDEX_FILE
+    with explained(path):
+        connection = _connect(path)
+        try:
+            _prepare(connection, path)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        make_private_dir(path.parent)
+        # SQLite gives its -wal and -shm files the permissions of the file itself.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        if not path.is_file():
+            raise StorageFailed(
+                f"the index cannot be written to {path.parent}: {error.strerror}",
+                hint="make that folder writable, or set RAGCHAT_DATA_DIR to one that is",
+            ) from error
+        return _connect_read_only(path)
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _connect_read_only(path: Path) -> sqlite3.Connection:
+    """A file that may be read but not written; without a log beside it, it needs no lock either."""
+    log = path.with_name(path.name + "-wal")
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?{mode}",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+    connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    version = _read_version(connection, path)
+    if version > SCHEMA_VERSION:
+        raise IndexCorrupt(
+            f"{path} was written by a newer ragchat (schema {version}, this one knows {SCHEMA_VERSION})",
+            hint=f"upgrade ragchat, or make the index again with {_REBUILD}",
+        )
+    if version == SCHEMA_VERSION and _read_only(connection):
+        return
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    if version == 0:
+        with transaction(connection):
+            if _read_version(connection, path) == 0:  # another process may have been faster
+                for statement in _TABLES.split(";\n"):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _read_version(connection: sqlite3.Connection, path: Path) -> int:
+    """0 for an empty file; a file that is not ours is refused."""
+    application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != _APPLICATION_ID and (application or tables):
+        raise IndexCorrupt(f"{path} is no ragchat index", hint=_REBUILD)
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _read_only(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("PRAGMA query_only").fetchone()[0])
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+    """All of it or nothing. IMMEDIATE for writing; DEFERRED for several reads of one state."""
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours, each with the next thing to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if isinstance(error, sqlite3.ProgrammingError | sqlite3.IntegrityError):
+            raise  # ours to mend, not the user's
+        raise _explanation(error, path) from error
+
+
+def _explanation(error: sqlite3.Error, path: Path) -> RagchatError:
+    match getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF:  # the primary code
+        case sqlite3.SQLITE_FULL:
+            return StorageFailed(
+                f"no space is left for the index in {path.parent}",
+                hint="free some space, then run ragchat index: what was done is kept",
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_IOERR:
+            return StorageFailed(
+                f"the index cannot be read or written in {path.parent}: {error}",
+                hint="check that folder and its disk, or set RAGCHAT_DATA_DIR to another one",
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return IndexLocked(
+                f"another program holds the index in {path.parent}", hint="wait for it to end, then try again"
+            )
+        case _:
+            return IndexCorrupt(f"the index {path} is damaged: {error}", hint=_REBUILD)
+
+
+def remove_database(data_dir: Path) -> None:
+    """Delete the index file with its log. Raises StorageFailed."""
+    for suffix in ("", "-wal", "-shm"):
+        path = data_dir / (INDEX_FILE + suffix)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StorageFailed(f"{path} cannot be deleted: {error.strerror}") from error

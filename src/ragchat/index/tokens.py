@@ -1,0 +1,128 @@
+"""Words as BM25 counts them, the same for passages and for questions.
+
+A run of words joined by single connectors stays whole and is also split: `X17-AB` gives `x17-ab`, `x17`,
+`ab`; `src/app.py` gives `src/app.py`, `src`, `app.py`, `app`, `py`. Case and compatibility forms are folded
+(NFKC and casefold, so NFC and NFD agree). Scripts that write without spaces, and Hangul with its particles,
+give bigrams of characters, or the character where one stands alone: a combining mark belongs to its base.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+LONGEST_TOKEN = 128
+"""Characters; anything longer is a data blob that nobody types into a question."""
+
+# Han with 々〆〇, kana with ー, Hangul syllables, Thai, Lao, Tibetan, Myanmar, Khmer; Han beyond the BMP.
+_SPACELESS = (
+    "\u3005-\u3007\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\uac00-\ud7a3\u0e00-\u0e7f\u0e80-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
+)
+_EMOJI = "\u2600-\u27bf\U0001f300-\U0001faff"
+_PATH_CONNECTORS = r"/\\@:=&#~"
+_WORD_CONNECTORS = r"\-._'+"
+
+_FOLDED_APART = str.maketrans(
+    {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2010": "-", "\u2011": "-", "\u2212": "-", "\u200b": " "}
+    # Invisible inside a word: soft hyphen, joiners, byte order mark, variation selectors.
+    | dict.fromkeys(["\u00ad", "\u200c", "\u200d", "\u2060", "\ufeff", *map(chr, range(0xFE00, 0xFE10))], "")
+)
+_PATH_SPLIT = re.compile(f"[{_PATH_CONNECTORS}]")
+_WORD_SPLIT = re.compile(r"[-._'+,]")
+
+
+def tokenize(text: str) -> list[str]:
+    """Tokens in the order of the text, repeated as often as they stand there; `"` alone gives none."""
+    if text.isascii():
+        folded, pattern = text.lower(), _ascii_pattern()
+    else:
+        compatible = unicodedata.normalize("NFKC", text).translate(_FOLDED_APART)
+        folded, pattern = unicodedata.normalize("NFKC", compatible.casefold()), _unicode_pattern()
+    tokens: list[str] = []
+    for match in pattern.finditer(folded):
+        run = match.group()
+        if match.lastgroup == "spaceless":
+            tokens += _bigrams(run)
+        elif run.isalnum():
+            tokens.append(run)
+        else:
+            tokens += _levels(run)
+    return [sys.intern(token) for token in tokens if len(token) <= LONGEST_TOKEN]
+
+
+def _levels(run: str) -> Iterator[str]:
+    """The run whole, its path-like parts, and their words; what would be the same token comes once."""
+    yield run
+    parts = _PATH_SPLIT.split(run)
+    for part in parts:
+        if not part:
+            continue
+        if len(parts) > 1:
+            yield part
+        words = [word for word in _WORD_SPLIT.split(part) if word]
+        if words != [part]:
+            yield from words
+
+
+def _bigrams(run: str) -> list[str]:
+    units = _unit_pattern().findall(run)
+    return [first + second for first, second in itertools.pairwise(units)] or units
+
+
+def _pattern(word: str, others: str) -> re.Pattern[str]:
+    connector = f"(?:[{_PATH_CONNECTORS}{_WORD_CONNECTORS}]|(?<=[0-9]),(?=[0-9]))"
+    # `c++`, `c#`: the sign belongs to the word when no further word follows it.
+    return re.compile(f"(?P<word>{word}+(?:{connector}{word}+)*(?:\\+{{1,2}}|#)?){others}")
+
+
+@functools.cache
+def _ascii_pattern() -> re.Pattern[str]:
+    return _pattern("[a-z0-9]", "")
+
+
+@functools.cache
+def _unicode_pattern() -> re.Pattern[str]:
+    others = f"|(?P<spaceless>[{_SPACELESS}][{_SPACELESS}{_marks()}]*)|(?P<emoji>[{_EMOJI}])"
+    return _pattern(f"[{_word_characters()}]", others)
+
+
+@functools.cache
+def _unit_pattern() -> re.Pattern[str]:
+    return re.compile(f".[{_marks()}]*", re.DOTALL)
+
+
+@functools.cache
+def _marks() -> str:
+    """Every combining mark, as the inside of a character class: Python's `\\w` leaves them out."""
+    return _ranges(point for point in range(0x300, 0xFFFF) if unicodedata.category(chr(point))[0] == "M")
+
+
+@functools.cache
+def _word_characters() -> str:
+    """Letters, digits and marks of scripts that put spaces between words, as the inside of a character class.
+
+    Above the BMP everything up to the symbols counts: one range there costs nothing, hundreds make it slow.
+    """
+    spaceless = re.compile(f"[{_SPACELESS}]")
+    points = (
+        point
+        for point in range(0xFFFF)
+        if (chr(point).isalnum() or unicodedata.category(chr(point))[0] == "M")
+        and not spaceless.match(chr(point))
+    )
+    return _ranges(points) + "\U00010000-\U0001efff"
+
+
+def _ranges(points: Iterable[int]) -> str:
+    ranges: list[list[int]] = []
+    for point in points:
+        if ranges and ranges[-1][1] == point - 1:
+            ranges[-1][1] = point
+        else:
+            ranges.append([point, point])
+    return "".join(f"\\u{first:04x}-\\u{last:04x}" for first, last in ranges)
