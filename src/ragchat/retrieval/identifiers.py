@@ -1,8 +1,8 @@
 """Tell a name or an identifier in a question from an ordinary word, by its looks alone.
 
-`E1234`, `20.04`, `error 1045`, `node.js`, `C++`, `ECONNREFUSED` and a surname are identifiers: someone who
-types one wants the note that holds it. "prime", "sky" and "well-known" are not, however rare in a folder. Where
-the looks leave a doubt the word is left out: an offer that is beside the point costs more than none.
+`E1234`, `20.04`, `error 1045`, `node.js`, `C++`, `ECONNREFUSED` and a surname are identifiers: who types one
+wants the note that holds it. "prime", "sky" and "well-known" are not, however rare they are in a folder.
+Where the looks leave a doubt the word is left out: an offer that is beside the point costs more than none.
 """
 
 from __future__ import annotations
