@@ -189,7 +189,7 @@ class _Chunker:
             after_space = (at for at in starts if self._document.text[at - 1].isspace())
             earliest = next(after_space, min(starts, default=start))
         silent = self._speech.silent_around(earliest)
-        return self._cutter.trimmed(silent.end if silent else earliest, start)[0]
+        return self._cutter.trimmed(min(silent.end, start) if silent else earliest, start)[0]
 
 
 def _unwanted(document: Document, options: ChunkOptions) -> list[Span]:

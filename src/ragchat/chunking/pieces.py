@@ -16,9 +16,6 @@ from ragchat.documents.document import Block, BlockKind, Document
 LONGEST_RAW = 4
 """A passage is at most so many times `size` long with its silent ranges, so that a quote stays readable."""
 
-_CLAUSE_ENDS = frozenset("。！？；：、，．…")
-_CLAUSE_ENDS_BEFORE_SPACE = frozenset(".!?;:,")
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -168,13 +165,19 @@ class Cutter:
         return start + max(1, bisect_right(reach, size, key=lambda stop: self._speech.length(start, stop)))
 
     def natural_cut(self, start: int, limit: int) -> int:
-        """Cut after a line, else a clause, else a word, in the second half of the range; else anywhere."""
-        middle = start + (limit - start) // 2
+        """Cut after a line or a stop, else a clause, else a word; else between any two characters."""
         starts = cluster_starts(self._text, start, limit)
         whole = [cut for cut in starts if not self._speech.silent_around(cut)] or starts
-        late = [cut for cut in reversed(whole) if cut > middle]
-        for ends_well in (self._ends_line, self._ends_clause, self._ends_word):
-            for cut in late:
+        quarter = (limit - start) // 4
+        for ends_well, shortest in (
+            (self._ends_line, quarter),
+            (self._ends_stop, quarter),
+            (self._ends_clause, 2 * quarter),
+            (self._ends_word, 2 * quarter),
+        ):
+            for cut in reversed(whole):
+                if cut - start <= shortest:
+                    break
                 if ends_well(cut):
                     return cut
         return whole[-1] if whole else limit
@@ -186,9 +189,13 @@ class Cutter:
     def _ends_line(self, cut: int) -> bool:
         return self._text[cut - 1] in "\r\n"
 
+    def _ends_stop(self, cut: int) -> bool:
+        before = self._text[cut - 2 : cut]
+        return before[-1] in "。！？" or (before[-1].isspace() and before[0] in ".!?…")
+
     def _ends_clause(self, cut: int) -> bool:
         before = self._text[cut - 2 : cut]
-        return before[-1] in _CLAUSE_ENDS or (before[-1].isspace() and before[0] in _CLAUSE_ENDS_BEFORE_SPACE)
+        return before[-1] in "；：、，．…" or (before[-1].isspace() and before[0] in ";:,")
 
     def _ends_word(self, cut: int) -> bool:
         return self._text[cut - 1].isspace()

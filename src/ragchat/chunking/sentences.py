@@ -25,8 +25,13 @@ _MARK = re.compile(
 )
 _SPACE = re.compile(r"\s*+")
 _OPENERS = re.compile(r"""["'“‘„«‹(\[{*_`¿¡~]*+""")
+_LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_][\w’'\-]*+")
 _LAST_WORD = re.compile(r"[\w§№][\w.’'\-]*\Z")
+# `am 3. Oktober`, `der 2. Weltkrieg`; in English a number before a stop ends the sentence.
+_BEFORE_ORDINAL = re.compile(
+    r"\b(?:am|vom|zum|bis|ab|seit|im|der|die|das|dem|den|des|og|til) \Z", re.IGNORECASE
+)
 _LETTER_OR_ROMAN = re.compile(r"(?:[A-Z]|[IVXLC]++)\b")
 _BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[^\S\r\n]*+(?:\r\n|\r|\n)")
 _LINE = re.compile(r"[^\r\n]++")
@@ -106,8 +111,13 @@ def _stop_ends(text: str, mark: re.Match[str], sentence_start: int, end: int) ->
     if _BLANK_LINE.search(text, mark.end(), following):
         return True
     word_start = _after(_OPENERS, text, following, end)
-    if word_start >= end or text[word_start].islower() or text[word_start] in _GOES_ON:
+    if word_start >= end or text[word_start] in _GOES_ON:
         return False
+    if text[word_start].islower():
+        # Who began this sentence without a capital (chats, quick notes) may begin the next one so, too.
+        first_letter = _LETTER.search(text, sentence_start, sentence_start + _LONGEST_WORD)
+        if first_letter is None or not first_letter.group().islower():
+            return False
     if mark["stop"] == ".":
         return _full_stop_ends(text, mark.start(), sentence_start, word_start)
     # A row of dots that stands apart is an omission: `Romeo … Juliet`.
@@ -132,7 +142,8 @@ def _full_stop_ends(text: str, stop: int, sentence_start: int, next_word: int) -
     if starter is not None and starter.group() in STARTERS:
         return True
     initial = len(word) == 1 and word.isalpha()
-    ordinal = word.isdigit() and len(word) <= 2
+    before = text[max(sentence_start, last_word.start() - _LONGEST_WORD) : last_word.start()]
+    ordinal = word.isdigit() and len(word) <= 2 and _BEFORE_ORDINAL.search(before) is not None
     dotted = "." in word and not word[0].isdigit()
     return not (initial or ordinal or dotted or word in SOMETIMES_LAST)
 
