@@ -11,9 +11,10 @@ import re
 from collections.abc import Sequence
 
 from ragchat.documents.blobs import data_blobs
-from ragchat.documents.document import Block, Document, FailedDocument, Section, Span
+from ragchat.documents.document import Block, Document, FailedDocument, Span
 from ragchat.documents.encoding import Undecodable, decode
 from ragchat.documents.front_matter import front_matter
+from ragchat.documents.headings import Heading, sections_of
 from ragchat.documents.inline import silent_in_html, silent_in_markdown
 from ragchat.documents.labels import plain_label, title_from_name
 from ragchat.documents.lines import Lines
@@ -47,15 +48,14 @@ def parse(data: bytes, name: str, digest: str) -> Document | FailedDocument:
     blocks = [_block(text, lines, piece) for piece in pieces]
     comments = [Span(block.start, block.end) for block in blocks if _is_only_comments(text, block)]
     excluded = merged([*([Span(0, body)] if front else []), *blobs, *comments])
-    words = [heading_words_of(piece, found.references) for piece in pieces if piece.level]
-    sections = _sections(len(text), body, lines, [piece for piece in pieces if piece.level], words)
-    first_heading = next(filter(None, words), "")
+    headings = [_heading(lines, piece, found.references) for piece in pieces if piece.level]
+    first_heading = next((heading.words for heading in headings if heading.words), "")
     return Document(
         name=name,
         title=(front.title if front else "") or first_heading or title_from_name(name),
         text=text,
         encoding=decoded.encoding,
-        sections=tuple(sections),
+        sections=sections_of(headings, body, len(text)),
         blocks=tuple(cut_blocks(text, blocks, excluded)),
         silent=tuple(subtract(merged(_silent(text, lines, pieces, blocks, found)), excluded)),
         excluded=tuple(excluded),
@@ -95,26 +95,10 @@ def _is_only_comments(text: str, block: Block) -> bool:
     return block.kind == "html" and _COMMENTS.fullmatch(text, block.start, block.end) is not None
 
 
-def heading_words_of(piece: Piece, references: frozenset[str]) -> str:
-    """A heading as one line of plain words."""
+def _heading(lines: Lines, piece: Piece, references: frozenset[str]) -> Heading:
     source = _IN_BRACES.sub("", _WIKI.sub(r"\1", _ATTRIBUTES.sub("", piece.label)))
-    return plain_label(heading_words(source, references))
-
-
-def _sections(
-    length: int, body: int, lines: Lines, headings: Sequence[Piece], words: Sequence[str]
-) -> list[Section]:
-    starts = [lines.start(heading.first) for heading in headings]
-    ends = [*starts, length]
-    sections = [Section((), body, ends[0], body)] if body < ends[0] else []
-    above: list[tuple[int, str]] = []
-    for index, (heading, label) in enumerate(zip(headings, words, strict=True)):
-        while above and above[-1][0] >= heading.level:
-            above.pop()
-        above.append((heading.level, label))
-        path = tuple(name for _, name in above if name)
-        sections.append(Section(path, starts[index], ends[index + 1], lines.start(heading.end)))
-    return sections
+    words = plain_label(heading_words(source, references))
+    return Heading(piece.level, words, lines.start(piece.first), lines.start(piece.end))
 
 
 def _silent(
