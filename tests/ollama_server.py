@@ -102,7 +102,7 @@ Step = str | Pause | Stall | Break | ErrorLine | Raw | Think
 class Reply:
     """What one `/api/chat` is answered with. status: another than 200 sends `error` and no stream.
 
-    done: False leaves out the last line.
+    done: False leaves out the last line. prompt_tokens: None estimates, 0 is left out.
     """
 
     steps: Sequence[Step] = ()
@@ -110,7 +110,7 @@ class Reply:
     error: str = ""
     done: bool = True
     done_reason: str = "stop"
-    prompt_tokens: int | None = 100
+    prompt_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +334,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return None
         if reply.done:
             answered = sum(isinstance(step, str | Think) for step in steps)
-            self._line(_last_line(body["model"], reply, answered))
+            self._line(_last_line(body, reply, answered))
         self.wfile.write(b"0\r\n\r\n")
         return None
 
@@ -419,15 +419,12 @@ def _message(model: str, fields: Mapping[str, str]) -> dict[str, object]:
     return {"model": model, "created_at": MADE_AT, "message": {"role": "assistant", **fields}, "done": False}
 
 
-def _last_line(model: str, reply: Reply, answered: int) -> dict[str, object]:
-    line: dict[str, object] = {
-        **_message(model, {"content": ""}),
-        "done": True,
-        "done_reason": reply.done_reason,
-    }
+def _last_line(body: Mapping[str, Any], reply: Reply, answered: int) -> dict[str, object]:
+    read = sum(len(str(message.get("content", ""))) for message in body.get("messages") or ()) // 4 + 16
+    counted = read if reply.prompt_tokens is None else reply.prompt_tokens
     durations = {"total_duration": 1_071_323_433, "load_duration": 832_984_202, "eval_count": answered}
-    counted = {} if reply.prompt_tokens is None else {"prompt_eval_count": reply.prompt_tokens}
-    return {**line, **durations, **counted}
+    line = {**_message(body["model"], {"content": ""}), "done": True, "done_reason": reply.done_reason}
+    return {**line, **durations, **({"prompt_eval_count": counted} if counted else {})}
 
 
 def _details(model: TestModel) -> dict[str, object]:

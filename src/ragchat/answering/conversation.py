@@ -6,11 +6,18 @@ question.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ragchat.answering.events import Answer
+from ragchat.errors import StorageFailed
+from ragchat.paths import make_private_dir
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +60,113 @@ class Conversation:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock = threading.Lock()
 
     def turns(self) -> tuple[Turn, ...]:
         """All kept turns, oldest first; a damaged line is skipped."""
-        raise NotImplementedError
+        try:
+            lines = self.path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise _not_kept(self.path, error) from error
+        return tuple(turn for line in lines if (turn := _read_turn(line)) is not None)
+
+    def questions(self) -> tuple[str, ...]:
+        """What was asked, oldest first, a question repeated at once only once."""
+        asked = [turn.question for turn in self.turns()]
+        return tuple(q for before, q in zip([None, *asked], asked, strict=False) if q != before)
 
     def keep(self, answer: Answer) -> Turn:
         """Append a turn durably. Raises StorageFailed."""
-        raise NotImplementedError
+        turn = _turn_of(answer)
+        line = json.dumps(asdict(turn)).encode("ascii") + b"\n"
+        with self._lock:
+            try:
+                make_private_dir(self.path.parent)
+                self._append(line)
+            except OSError as error:
+                raise _not_kept(self.path, error) from error
+        return turn
 
     def clear(self) -> None:
-        """Forget every turn."""
-        raise NotImplementedError
+        """Forget every turn. Raises StorageFailed."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise _not_kept(self.path, error) from error
 
     def export_markdown(self, folder: Path) -> str:
         """The whole conversation as Markdown, each `[n]` with its document, section and range."""
-        raise NotImplementedError
+        from ragchat.answering.export import export_markdown
+
+        return export_markdown(self.turns(), folder)
+
+    def _append(self, line: bytes) -> None:
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(descriptor, "r+b", buffering=0) as file:
+            size = file.seek(0, os.SEEK_END)
+            if size:
+                file.seek(size - 1)
+                # A kill in mid-write leaves half a line: it must not swallow the next turn.
+                line = line if file.read(1) == b"\n" else b"\n" + line
+            file.write(line)
+            os.fsync(file.fileno())
+
+
+def _turn_of(answer: Answer) -> Turn:
+    trace = answer.trace
+    return Turn(
+        asked_at=datetime.now().astimezone().isoformat(timespec="seconds"),
+        question=answer.question,
+        outcome=answer.outcome,
+        text=answer.text,
+        message=answer.message,
+        answered_by=answer.answered_by,
+        model=answer.model,
+        abstained=answer.abstained,
+        sources=tuple(
+            TurnSource(
+                number=number,
+                document=source.chunk.document,
+                section=" > ".join(source.chunk.section),
+                start=source.chunk.start,
+                end=source.chunk.end,
+                first_line=source.chunk.first_line,
+                last_line=source.chunk.last_line,
+                locator=source.chunk.locator,
+                distance=source.distance,
+                quote=source.chunk.content,
+                cited=number in answer.cited,
+            )
+            for number, source in enumerate(trace.sources, start=1)
+        ),
+        threshold=trace.threshold.value,
+        seconds=answer.timings_ms.get("total", 0.0) / 1000.0,
+        error=answer.error,
+    )
+
+
+def _read_turn(line: bytes) -> Turn | None:
+    """A turn that this or a later version wrote; None for a damaged line."""
+    try:
+        kept = json.loads(line)
+        turn = Turn(**{**_known(Turn, kept), "sources": tuple(_read_source(s) for s in kept["sources"])})
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+    return turn if isinstance(turn.question, str) and isinstance(turn.text, str | None) else None
+
+
+def _read_source(kept: Mapping[str, Any]) -> TurnSource:
+    return TurnSource(**_known(TurnSource, kept))
+
+
+def _known(kind: type[Turn | TurnSource], kept: Mapping[str, Any]) -> dict[str, Any]:
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in kept.items() if name in names}
+
+
+def _not_kept(path: Path, error: OSError) -> StorageFailed:
+    return StorageFailed(
+        f"the conversation at {path} cannot be used: {error.strerror}", hint="ragchat paths; free space?"
+    )

@@ -24,6 +24,16 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence taken word for word from source `number`: `document.text[start:end] == text`."""
+
+    number: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What the model was sent, by its own count where it gave one.
 
@@ -44,6 +54,8 @@ class Answer:
     abstained: the model said that the sources lack the answer; its sources are then no evidence.
     outcome: "stopped" and "failed" keep the partial text.
     error, hint: set when failed.
+    notice: one line that belongs beside the answer: what to start or pull, that notes leave this machine.
+    quotes: what a quotation is made of, in the order of its citations.
     """
 
     question: str
@@ -60,6 +72,7 @@ class Answer:
     error: str = ""
     hint: str = ""
     notice: str = ""
+    quotes: tuple[Quote, ...] = ()
 
     @property
     def cited(self) -> frozenset[int]:
@@ -96,9 +109,13 @@ class Thinking:
 
 @dataclass(frozen=True, slots=True)
 class AnswerText:
-    """A piece of the answer, safe to show: control characters escaped."""
+    """A piece of the answer, safe to show: control characters escaped.
+
+    restarts: what was shown before was reasoning after all (a lone `</think>` came); the answer begins here.
+    """
 
     text: str
+    restarts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

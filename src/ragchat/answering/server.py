@@ -10,13 +10,17 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:
-    """A model that can be asked now. name carries its tag; size in bytes; context in tokens, 0 unknown."""
+    """A model that can be asked now. name carries its tag; size in bytes; context in tokens, 0 unknown.
+
+    thinks: it reasons before it answers, which takes tokens of its own.
+    """
 
     name: str
     size: int
     digest: str
     context: int = 0
     chats: bool = True
+    thinks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,9 @@ class ModelServer(Protocol):
 
     def health(self) -> ServerHealth:
         """Never raises; sends no question."""
+
+    def describe(self, model: str) -> InstalledModel:
+        """The model's limits; sends no question. Raises ServerUnreachable, ModelMissing."""
 
     def chat(
         self,

@@ -1,0 +1,61 @@
+"""Which model answers, if any: asked for by name, remembered or configured, else one that is installed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragchat.answering.server import InstalledModel, ModelServer
+from ragchat.errors import BackendError, ModelMissing, ServerUnreachable
+
+SUGGESTED_MODEL = "qwen3:4b"
+"""What a user without any model is told to pull: small enough for a laptop, and it cites."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChoice:
+    """A model that can be asked, or None where quotation answers; notice says why, in one line."""
+
+    model: InstalledModel | None
+    notice: str = ""
+
+
+def choose_model(server: ModelServer, asked: str | None, preferred: str) -> ModelChoice:
+    """The model that answers one question.
+
+    asked: by name for this question; preferred: remembered or configured, "" for neither.
+    Raises ModelMissing when the model that was asked for by name cannot be asked.
+    """
+    if not (name := asked or preferred):
+        return _installed(server)
+    try:
+        model = server.describe(name)
+        if not model.chats:
+            raise ModelMissing(f"{name} cannot chat: it only embeds", hint=f"ollama pull {SUGGESTED_MODEL}")
+    except BackendError as failure:
+        if asked and isinstance(failure, ModelMissing):
+            raise
+        return ModelChoice(None, instead_of_model(failure))
+    return ModelChoice(model)
+
+
+def instead_of_model(failure: BackendError) -> str:
+    """Why quotation answers, and the command that changes it."""
+    remedy = "start it with" if isinstance(failure, ServerUnreachable) else "get it with"
+    hint = f"; {remedy}: {failure.hint}" if failure.hint else ""
+    return f"{failure.message}, so the notes are quoted{hint}"
+
+
+def _installed(server: ModelServer) -> ModelChoice:
+    health = server.health()
+    if not health.reachable:
+        return ModelChoice(None, instead_of_model(ServerUnreachable(health.problem, hint=health.hint)))
+    able = [model for model in health.models if model.chats]
+    if not able:
+        nothing = ModelMissing("no model is installed", hint=f"ollama pull {SUGGESTED_MODEL}")
+        return ModelChoice(None, instead_of_model(nothing))
+    others = f" ({len(able) - 1} more installed)" if able[1:] else ""
+    try:
+        first = server.describe(able[0].name)
+    except BackendError as failure:
+        return ModelChoice(None, instead_of_model(failure))
+    return ModelChoice(first, f"no model is chosen, so {first.name} answered{others}; choose with --model")

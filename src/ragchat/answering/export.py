@@ -1,0 +1,82 @@
+"""A conversation as a Markdown file that other programs read: every `[n]` leads to its place in the notes.
+
+Whatever people and models wrote is escaped so that it cannot become a heading, a link or the end of a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from ragchat.answering.citations import attach_citations, link_citations
+from ragchat.answering.conversation import Turn, TurnSource
+from ragchat.answering.escape import escape_control, escape_line
+
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#+\-.!|~&$:@]")
+_ANSWERED_BY = {"quotation": "Quoted from the notes, no model was asked.", "none": ""}
+
+
+def export_markdown(turns: Sequence[Turn], folder: Path) -> str:
+    """The turns, oldest first. folder: where the notes lie; links are absolute file addresses below it."""
+    title = f"# Conversation about {_plain(str(folder))}\n"
+    return "\n".join([title, *(_turn(turn, folder) for turn in turns)])
+
+
+def _turn(turn: Turn, folder: Path) -> str:
+    parts = [f"## {_plain(turn.question)}", f"*{_facts(turn)}*"]
+    if turn.outcome == "refused":
+        parts.append(_plain(turn.message or "NO ANSWER"))
+    if turn.text:
+        parts.append(_answer(turn, folder))
+    if turn.outcome == "stopped":
+        parts.append("*Stopped: the answer is not whole.*")
+    if turn.outcome == "failed":
+        parts.append(f"*Failed: {_plain(turn.error)}*")
+    if turn.abstained:
+        parts.append("*The model found no answer in these sources.*")
+    if turn.sources:
+        parts.append("\n".join(_source(source, folder) for source in turn.sources))
+    return "\n\n".join(parts) + "\n"
+
+
+def _facts(turn: Turn) -> str:
+    by = turn.model if turn.answered_by == "model" and turn.model else _ANSWERED_BY.get(turn.answered_by, "")
+    threshold = f"cosine distance at most {turn.threshold:.3f}"
+    return ", ".join(_plain(fact) for fact in (turn.asked_at, by.rstrip("."), threshold) if fact)
+
+
+def _answer(turn: Turn, folder: Path) -> str:
+    """In a block quotation, which ends an open code fence with the answer that left it open."""
+    targets = {source.number: _address(source, folder) for source in turn.sources}
+    text = turn.text or ""
+    if turn.answered_by == "quotation":
+        text = re.sub(r"(?s)(.+?)( \[\d+\])(\n\n|\Z)", lambda m: f"{_paragraph(m[1])}{m[2]}{m[3]}", text)
+    citations = () if turn.abstained else attach_citations(text, len(turn.sources))
+    linked = link_citations(text, citations, lambda number: targets[number])
+    return "\n".join(f"> {line}".rstrip() for line in linked.split("\n"))
+
+
+def _paragraph(words: str) -> str:
+    return " ".join(_plain(line) for line in words.split("\n"))
+
+
+def _source(source: TurnSource, folder: Path) -> str:
+    where = f"#char={source.start},{source.end}, lines {source.first_line}–{source.last_line}"
+    details = [_plain(part) for part in (source.section, where, source.locator) if part]
+    cited = "" if source.cited else ", not cited"
+    name = f"[{_plain(source.document)}](<{_address(source, folder)}>)"
+    head = f"{source.number}. {name} · {' · '.join(details)} · distance {source.distance:.3f}{cited}"
+    shown = escape_control(source.quote).split("\n")
+    return "\n".join([head, "", *(f"   > {_plain(line)}".rstrip() for line in shown), ""])
+
+
+def _address(source: TurnSource, folder: Path) -> str:
+    path = (folder / source.document).absolute()
+    return f"file://{quote(str(path), safe='/', errors='surrogatepass')}#char={source.start},{source.end}"
+
+
+def _plain(text: str) -> str:
+    """Words that Markdown reads as nothing but words, on one line."""
+    return _MARKUP.sub(lambda match: f"\\{match[0]}", escape_line(text))

@@ -1,0 +1,16 @@
+"""The one line of a question that no model was asked."""
+
+from __future__ import annotations
+
+from ragchat.answering.escape import escape_line
+from ragchat.retrieval.trace import RetrievalTrace
+
+
+def refusal_message(trace: RetrievalTrace) -> str:
+    """`NO ANSWER: nothing under cosine distance 0.520 for "…"`: the whole question, on one line."""
+    if any(candidate.verdict == "did not fit" for candidate in trace.candidates):
+        return f'NO ANSWER: no source fits into the model\'s window for "{escape_line(trace.question)}"'
+    return (
+        f"NO ANSWER: nothing under cosine distance {trace.threshold.value:.3f} "
+        f'for "{escape_line(trace.question)}"'
+    )

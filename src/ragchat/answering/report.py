@@ -1,0 +1,150 @@
+"""Answers, searches and states as the plain objects that `--json` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ragchat.answering.escape import escape_line
+from ragchat.answering.events import Answer
+from ragchat.answering.status import FolderStatus
+from ragchat.retrieval.trace import Candidate, RetrievalTrace
+
+_TIMINGS = ("embed", "search", "rerank", "first_token", "total")
+
+
+def section_label(section: Iterable[str]) -> str:
+    """`Lease > Term`, on one line."""
+    return " > ".join(escape_line(heading) for heading in section)
+
+
+def locator(candidate: Candidate) -> str:
+    """`#char=1204,1690`, and `#page=12` and the like beside it where the format has one."""
+    chunk = candidate.chunk
+    characters = f"#char={chunk.start},{chunk.end}"
+    return f"{characters}&{chunk.locator}" if chunk.locator else characters
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """The one object of `ask --json`."""
+    trace, refused = answer.trace, answer.outcome == "refused"
+    context = answer.context
+    return {
+        "question": answer.question,
+        "refused": refused,
+        "answer": None if refused else answer.text,
+        "message": answer.message,
+        "threshold": trace.threshold.value,
+        "threshold_from": trace.threshold.origin,
+        "nearest": trace.nearest,
+        "answered_by": answer.answered_by,
+        "model": answer.model,
+        "sources": [_source(candidate, answer.cited) for candidate in trace.sources],
+        "invalid_citations": list(answer.invalid_citations),
+        "coverage": _coverage(trace),
+        "abstained": answer.abstained,
+        "context": None
+        if context is None
+        else {
+            "prompt_tokens": context.prompt_tokens,
+            "num_ctx": context.num_ctx,
+            "truncated": context.truncated,
+        },
+        "timings_ms": {name: _milliseconds(answer.timings_ms, name) for name in _TIMINGS},
+        "outcome": answer.outcome,
+        "notice": answer.notice,
+        "error": answer.error,
+        "hint": answer.hint,
+        "quotes": [
+            {"n": quote.number, "start": quote.start, "end": quote.end, "text": quote.text}
+            for quote in answer.quotes
+        ],
+        **({"candidates": _candidates(trace)} if refused else {}),
+    }
+
+
+def search_json(trace: RetrievalTrace) -> dict[str, Any]:
+    """The one object of `search --json`."""
+    return {
+        "question": trace.question,
+        "threshold": trace.threshold.value,
+        "refused": trace.refused,
+        "sources": [_source(candidate, frozenset()) for candidate in trace.sources],
+        "candidates": _candidates(trace),
+    }
+
+
+def status_json(status: FolderStatus) -> dict[str, Any]:
+    """The one object of `status --json`."""
+    stamp, threshold = status.stamp, status.threshold
+    return {
+        "folder": str(status.folder),
+        "documents": {
+            "indexed": status.indexed,
+            "failed": status.failed,
+            "skipped": sum(status.skipped.values()),
+            "stale": status.stale,
+        },
+        "failures": [
+            {"document": failure.name, "reason": failure.reason, "hint": failure.hint}
+            for failure in status.failures
+        ],
+        "chunks": status.chunks,
+        "stamp": None
+        if stamp is None
+        else {
+            "embedder": stamp.embedder.model,
+            "dimensions": stamp.embedder.dimensions,
+            "weights": stamp.embedder.weights,
+            "chunker": stamp.chunker,
+            "extractors": list(status.extractors),
+        },
+        "threshold": None if threshold is None else threshold.value,
+        "threshold_from": None if threshold is None else threshold.origin,
+    }
+
+
+def _source(candidate: Candidate, cited: frozenset[int]) -> dict[str, Any]:
+    return {
+        "n": candidate.number,
+        **_place(candidate),
+        "quote": candidate.chunk.content,
+        "cited": candidate.number in cited,
+        **_ranks(candidate),
+    }
+
+
+def _candidates(trace: RetrievalTrace) -> list[dict[str, Any]]:
+    return [{**_place(candidate), **_ranks(candidate)} for candidate in trace.candidates]
+
+
+def _place(candidate: Candidate) -> dict[str, Any]:
+    chunk = candidate.chunk
+    return {
+        "document": chunk.document,
+        "section": " > ".join(chunk.section),
+        "locator": locator(candidate),
+        "start": chunk.start,
+        "end": chunk.end,
+        "distance": candidate.distance,
+    }
+
+
+def _ranks(candidate: Candidate) -> dict[str, Any]:
+    return {
+        "dense_rank": candidate.dense_rank,
+        "bm25_rank": candidate.bm25_rank,
+        "fused_rank": candidate.fused_rank,
+        "rerank_score": candidate.rerank_score,
+        "verdict": candidate.verdict,
+    }
+
+
+def _coverage(trace: RetrievalTrace) -> dict[str, int]:
+    coverage = trace.coverage
+    return {"indexed": coverage.indexed, "failed": coverage.failed, "stale": coverage.stale}
+
+
+def _milliseconds(timings: Mapping[str, float], name: str) -> float | None:
+    value = timings.get(name)
+    return None if value is None else round(value, 1)
