@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import threading
 from types import ModuleType
 from urllib.parse import urlsplit
@@ -17,6 +18,8 @@ from ragchat.errors import UsageError
 DEFAULT_HOST = "http://127.0.0.1:11434"
 
 _DEFAULT_PORTS = {"": 11434, "http": 80, "https": 443}
+_HOST = re.compile(r"[A-Za-z0-9_.-]+|\[[0-9a-f:.]+\]")
+_PATH = re.compile(r"[A-Za-z0-9_.~/-]*")
 _import_lock = threading.Lock()
 
 
@@ -25,21 +28,16 @@ def normalise_host(value: str) -> str:
 
     Quotes and spaces around it are dropped; a bare IPv6 address gets its brackets; a missing or impossible
     port becomes 11434 without a scheme, 80 with http and 443 with https; 0.0.0.0 and :: become loopback.
-    Raises UsageError for another scheme or a host with blanks in it.
+    Raises UsageError for another scheme, and for what is no host name (a foreign one is written as xn--…).
     """
     value = value.strip().strip("\"'").strip()
     scheme, separator, rest = value.partition("://")
     if not separator:
         scheme, rest = "", value
     scheme = scheme.lower()
-    if scheme not in _DEFAULT_PORTS:
-        raise UsageError(
-            f"{value!r} is no address of an Ollama server: it must begin with http:// or https://",
-            hint=f"RAGCHAT_OLLAMA_HOST={DEFAULT_HOST}",
-        )
     authority, slash, path = rest.rstrip("/").partition("/")
-    host, port = _host_and_port(authority, _DEFAULT_PORTS[scheme])
-    if any(character.isspace() or not character.isprintable() for character in host + path):
+    host, port = _host_and_port(authority, _DEFAULT_PORTS.get(scheme, 0))
+    if scheme not in _DEFAULT_PORTS or not _HOST.fullmatch(host) or not _PATH.fullmatch(path):
         raise UsageError(
             f"{value!r} is no address of an Ollama server", hint=f"RAGCHAT_OLLAMA_HOST={DEFAULT_HOST}"
         )

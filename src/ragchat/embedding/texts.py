@@ -20,7 +20,7 @@ def readable(text: str) -> str:
 def halves(text: str) -> tuple[str, str]:
     """Cut at the white space nearest to the middle; in the middle where there is none near it."""
     middle = len(text) // 2
-    reach = max(1, len(text) // 4)
+    reach = len(text) // 4
     spaces = [match.start() for match in _SPACE.finditer(text, middle - reach, middle + reach)]
     cut = min(spaces, key=lambda at: abs(at - middle)) if spaces else middle
     return text[:cut], text[cut:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import os
+import shlex
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -166,12 +167,12 @@ def _existing_folder(name: str) -> Path:
         return folder
     if _looks_like_path(name):
         raise EmbedderUnavailable(
-            f"there is no model folder {Path(name).expanduser()}",
+            f"there is no embedding model in the folder {name!r}",
             hint="RAGCHAT_EMBEDDING_MODEL=all-MiniLM-L6-v2 is the built-in model",
         )
     raise EmbedderUnavailable(
-        f"the embedding model {name} is not on this machine, and nothing is downloaded without being asked",
-        hint=f"{FETCH_COMMAND} {name}",
+        f"the embedding model {name!r} is not on this machine, and nothing is downloaded without being asked",
+        hint=f"{FETCH_COMMAND} {shlex.quote(name)}",
     )
 
 
