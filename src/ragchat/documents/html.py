@@ -33,6 +33,9 @@ _CLOSES_ITSELF = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*+)(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+')*+>")
+# libxml2 compares every attribute of a tag with every other.
+_GIANT_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9]*+)[^<>]{65536,}+>")
+_DATA_ADDRESS = re.compile(r"\bdata:[^\"'<>\s]{1000,}+")
 _DOCUMENT_TYPE = re.compile(r"<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\]\s*+)?>", re.IGNORECASE)
 # Written as words, because the formatter would give each name a line of its own.
 _LEFT_OUT = frozenset(
@@ -88,6 +91,7 @@ def _declared_encoding(data: bytes) -> str:
 def _tree(source: str) -> Any:
     """The page's root element, or None for a page without any. Raises _TooDeepError."""
     source = _DOCUMENT_TYPE.sub("", source, count=1)
+    source = _GIANT_TAG.sub(r"<\1>", _DATA_ADDRESS.sub("data:", source))
     if "http://www.w3.org/1999/xhtml" in source[:4096]:
         source = _CLOSES_ITSELF.sub(r"<\1\2></\1>", source)
     root, whole = _parsed(source)

@@ -15,7 +15,8 @@ from markdown_it.token import Token
 
 from ragchat.documents.document import BlockKind
 
-_PARSER = MarkdownIt("commonmark").enable(["table"])
+# Outlines nest deeper than the twenty levels that are allowed by default: an inner list takes two of them.
+_PARSER = MarkdownIt("commonmark", {"maxNesting": 100}).enable(["table"])
 _LEAVES: dict[str, BlockKind] = {
     "paragraph_open": "paragraph",
     "heading_open": "heading",

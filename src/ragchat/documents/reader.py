@@ -5,8 +5,11 @@ A new format is one file with `parse(data, name, digest)` and one line in `_FORM
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import importlib
+import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Protocol, cast
@@ -38,30 +41,83 @@ class _Parser(Protocol):
 
 def supported(name: str) -> bool:
     """Whether there is a format for a file of this name."""
-    return PurePosixPath(name).suffix.lower() in _BY_SUFFIX
+    return _suffix(name) in _BY_SUFFIX
 
 
 def extractor_of(name: str) -> str:
     """Name and version of what reads a file of this name, "markdown/1"; "" where nothing does."""
-    form = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower())
+    form = _BY_SUFFIX.get(_suffix(name))
     return form.extractor if form else ""
 
 
 def read_document(path: Path, name: str, *, max_bytes: int) -> Document | FailedDocument:
-    """Read one file. A file that cannot be read, or is over `max_bytes`, is a failed document."""
-    data = path.read_bytes()
-    if len(data) > max_bytes:
-        return FailedDocument(name, "too large", "", "", extractor_of(name))
+    """Read one file. Links are not followed, and nothing but a regular file is opened.
+
+    A file that cannot be read, or is over `max_bytes`, is a failed document.
+    """
+    try:
+        data = _bytes_of(path, max_bytes)
+    except _NoNoteError as error:
+        return FailedDocument(name, error.reason, error.hint, "", extractor_of(name))
+    except OSError as error:
+        reason = f"it cannot be read: {error.strerror or error}"
+        return FailedDocument(name, reason, _HINTS.get(error.errno or 0, _LOOK), "", extractor_of(name))
     return parse_document(data, name)
 
 
 def parse_document(data: bytes, name: str) -> Document | FailedDocument:
     """A file's bytes as a document, by the suffix of its name."""
     digest = hashlib.sha256(data).hexdigest()
-    form = _BY_SUFFIX.get(PurePosixPath(name).suffix.lower())
+    form = _BY_SUFFIX.get(_suffix(name))
     if form is None:
-        suffix = PurePosixPath(name).suffix
-        return FailedDocument(name, f"no reader for {suffix} files", "convert it to Markdown or text", digest)
+        reason = f"there is no reader for {_suffix(name)} files"
+        return FailedDocument(name, reason, "convert it to Markdown, text or HTML", digest)
     # Imported when first needed: the screen's first frame must not wait for an HTML parser.
-    module = importlib.import_module(f"ragchat.documents.{form.module}")
-    return cast(_Parser, module.parse)(data, name, digest)
+    parser = cast(_Parser, importlib.import_module(f"ragchat.documents.{form.module}").parse)
+    try:
+        return parser(data, name, digest)
+    except Exception as error:  # one file that a parser chokes on must not stop the others
+        reason = f"the {form.extractor} reader failed on it: {type(error).__name__}"
+        return FailedDocument(
+            name, reason, "please report it, with the file if you can", digest, form.extractor
+        )
+
+
+_LOOK = "look whether the file opens elsewhere, then: ragchat index --retry"
+_HINTS = {
+    errno.EACCES: "give yourself the right to read it, then: ragchat index --retry",
+    errno.EPERM: "give yourself the right to read it, then: ragchat index --retry",
+    errno.ENOENT: "it has gone since the folder was listed: ragchat index",
+    errno.ELOOP: "it is a link: put the note itself into the folder",
+}
+_NOT_FOLLOWED = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class _NoNoteError(Exception):
+    """The path leads to nothing that should be read."""
+
+    def __init__(self, reason: str, hint: str) -> None:
+        super().__init__(reason)
+        self.reason, self.hint = reason, hint
+
+
+def _bytes_of(path: Path, max_bytes: int) -> bytes:
+    # Opened first and looked at then, so that nobody can put another file in its place in between; without
+    # blocking, because a pipe under a note's name would be waited for forever.
+    descriptor = os.open(path, os.O_RDONLY | _NOT_FOLLOWED)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise _NoNoteError("it is no regular file", "list it in .ragchatignore")
+        data = file.read(max_bytes + 1) if status.st_size <= max_bytes else b""
+        if status.st_size > max_bytes or len(data) > max_bytes:
+            size = max(status.st_size, len(data))
+            raise _NoNoteError(
+                f"it has {size / 1e6:.1f} MB, more than the limit of {max_bytes / 1e6:.1f} MB",
+                "raise notes.max_file_mb in the settings, or list it in .ragchatignore",
+            )
+    return data
+
+
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
