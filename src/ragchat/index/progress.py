@@ -42,7 +42,9 @@ class Survey:
 class IndexReport:
     """What one run of the indexer did. indexed: documents in the index now.
 
-    complete: False when it was cancelled; what was done stays, the rest is pending.
+    complete: False when it was cancelled or embedding failed; what was done stays, the rest is pending.
+    pending: documents that still have to be embedded; the next run takes them up.
+    embedding_error: why some of them could not be embedded, in one line, or "".
     warning: one line ("the folder is empty: index kept"), or "".
     """
 
@@ -59,6 +61,8 @@ class IndexReport:
     seconds: float
     complete: bool
     warning: str = ""
+    pending: int = 0
+    embedding_error: str = ""
 
 
 ProgressListener = Callable[[IndexProgress], None]

@@ -1,0 +1,141 @@
+"""Embed the texts of many documents together, and hand each on when all of its vectors are there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ragchat.chunking.chunk import Chunk
+from ragchat.documents.document import Document
+from ragchat.embedding.embedder import Embedder, Matrix, Vector
+from ragchat.index.protocol import Source
+from ragchat.index.snapshot import are_unit
+
+BATCH = 32
+"""Texts embedded at once: about a second's work, after which progress is told and a cancel is heard."""
+
+_FAILURES_IN_A_ROW = 3
+"""After so many documents that could not be embedded one after the other, the embedder itself is at fault."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A document ready but for some vectors.
+
+    digests: of its chunks' texts. vectors: those known, by digest.
+    moved_from: the name under which the index knows the same content, or "".
+    reused: whether the index has all the vectors.
+    """
+
+    document: Document
+    source: Source
+    chunks: Sequence[Chunk]
+    digests: Sequence[str]
+    vectors: dict[str, Vector]
+    moved_from: str = ""
+    reused: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reused = not self.missing()
+
+    def missing(self) -> dict[str, str]:
+        """Texts that have no vector yet, by digest."""
+        return {
+            digest: chunk.text
+            for digest, chunk in zip(self.digests, self.chunks, strict=True)
+            if digest not in self.vectors
+        }
+
+    def matrix(self) -> Matrix:
+        """The vectors of all chunks, shape (len(chunks), dimensions)."""
+        if not self.digests:
+            return np.zeros((0, 0), dtype=np.float32)
+        return np.stack([self.vectors[digest] for digest in self.digests])
+
+
+class Batches:
+    """Embeds what is added, in the order it came, and commits each document whole.
+
+    A text that cannot be embedded keeps back its own document alone; `error` says why. `broken` is set when
+    trying further documents is of no use. embedded: texts so far.
+    """
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        commit: Callable[[Prepared], None],
+        on_batch: Callable[[], None],
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self.embedded = 0
+        self.error = ""
+        self.broken = False
+        self._embedder = embedder
+        self._commit = commit
+        self._on_batch = on_batch
+        self._cancelled = cancelled
+        self._queue: list[Prepared] = []
+        self._waiting_texts = 0
+        self._failures_in_a_row = 0
+
+    def add(self, prepared: Prepared) -> None:
+        """Take a document; it is committed now or by a later call."""
+        self._queue.append(prepared)
+        self._waiting_texts += len(prepared.missing())
+        if self._waiting_texts >= BATCH or self._waiting_texts == 0:
+            self.flush()
+
+    def flush(self) -> None:
+        """Embed and commit everything that was added, as far as it can be."""
+        queue, self._queue, self._waiting_texts = self._queue, [], 0
+        if self.broken or self._embed(queue) or len(queue) == 1:
+            return
+        # One text spoils its batch: find out whose it is.
+        for prepared in queue:
+            if prepared.missing() and not self.broken:
+                self._embed([prepared])
+
+    def _embed(self, queue: Sequence[Prepared]) -> bool:
+        texts = {digest: text for prepared in queue for digest, text in prepared.missing().items()}
+        digests = list(texts)
+        done = self._commit_whole(queue, 0)
+        for start in range(0, len(digests), BATCH):
+            if self._cancelled():
+                return True
+            batch = digests[start : start + BATCH]
+            try:
+                vectors = self._unit_vectors([texts[digest] for digest in batch])
+            except Exception as error:
+                self._note_failure(error, queue)
+                return False
+            found = dict(zip(batch, vectors, strict=True))
+            for prepared in queue[done:]:
+                prepared.vectors.update((key, found[key]) for key in prepared.missing() if key in found)
+            self.embedded += len(batch)
+            self._failures_in_a_row = 0
+            done = self._commit_whole(queue, done)
+            self._on_batch()
+        return True
+
+    def _commit_whole(self, queue: Sequence[Prepared], done: int) -> int:
+        while done < len(queue) and not queue[done].missing():
+            self._commit(queue[done])
+            done += 1
+        return done
+
+    def _unit_vectors(self, texts: Sequence[str]) -> Matrix:
+        vectors = self._embedder.embed_passages(texts)
+        shape = (len(texts), self._embedder.stamp.dimensions)
+        if vectors.shape != shape or not are_unit(vectors):
+            raise ValueError(f"the embedder gave no unit vectors of shape {shape}")
+        return vectors
+
+    def _note_failure(self, error: Exception, queue: Sequence[Prepared]) -> None:
+        message = " ".join(str(error).split()) or type(error).__name__
+        if len(queue) == 1:
+            self._failures_in_a_row += 1
+            self.broken = self._failures_in_a_row >= _FAILURES_IN_A_ROW
+            message = f"{queue[0].document.name}: {message}"
+        self.error = self.error or message

@@ -1,0 +1,141 @@
+"""Bring the index of a folder up to date: read what changed, embed what is new, forget what is gone."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from ragchat.chunking.chunk import Chunk, TokenCounter
+from ragchat.chunking.chunker import chunk_document
+from ragchat.chunking.options import ChunkOptions
+from ragchat.documents.document import Document
+from ragchat.documents.reader import extractor_of, read_document, supported
+from ragchat.embedding.embedder import Embedder, EmbedderStamp
+from ragchat.errors import IndexStale
+from ragchat.index.intake import Reader
+from ragchat.index.plan import plan_rebuild, plan_update
+from ragchat.index.progress import IndexReport, ProgressListener, Survey
+from ragchat.index.protocol import Index, IndexStamp
+from ragchat.index.run import Run
+from ragchat.index.scan import scan, survey
+from ragchat.settings import NotesSettings
+
+_MEGABYTE = 1_000_000
+_SHOWN = 24
+
+Chunker = Callable[[Document, ChunkOptions, TokenCounter], list[Chunk]]
+
+
+class Indexer:
+    """The front door for indexing one folder. `run` is called by one thread at a time.
+
+    embedder: opens the embedder; called only when something must be embedded, or the stamp is not known.
+    expected_stamp: the stamp that `embedder` would give, without opening it; None where that cannot be told.
+    read, extractor_of, chunk: how files become documents and documents chunks.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        index: Index,
+        embedder: Callable[[], Embedder],
+        *,
+        notes: NotesSettings,
+        chunking: ChunkOptions,
+        expected_stamp: Callable[[], EmbedderStamp | None] = lambda: None,
+        read: Reader = read_document,
+        extractor_of: Callable[[str], str] = extractor_of,
+        chunk: Chunker = chunk_document,
+    ) -> None:
+        self._folder = folder
+        self._index = index
+        self._open_embedder = embedder
+        self._notes = notes
+        self._chunking = chunking
+        self._expected_stamp = expected_stamp
+        self._read = read
+        self._extractor_of = extractor_of
+        self._chunk = chunk
+
+    def survey(self) -> Survey:
+        """What lies in the folder, before anything is read. Raises FolderMissing."""
+        return survey(self._folder, self._notes, supported)
+
+    def run(
+        self,
+        *,
+        rebuild: bool = False,
+        retry: bool = False,
+        on_progress: ProgressListener | None = None,
+        cancel: threading.Event | None = None,
+    ) -> IndexReport:
+        """One run; what it has done stays, whatever ends it.
+
+        rebuild: read and embed everything again, under the stamp of now. retry: read failed files again.
+        A document that cannot be embedded stays pending, and the report says so. Raises FolderMissing,
+        IndexLocked, IndexStale (another embedder or chunker, without rebuild), EmbedderUnavailable,
+        StorageFailed.
+        """
+        run = Run(
+            index=self._index,
+            open_embedder=self._open_embedder,
+            check_stamp=lambda stamp: self._check_stamp(stamp, rebuild=rebuild),
+            read=self._read,
+            extractor_of=self._extractor_of,
+            chunk=lambda document, counter: self._chunk(document, self._chunking, counter),
+            max_bytes=int(self._notes.max_file_mb * _MEGABYTE),
+            reuse=not rebuild,
+            on_progress=on_progress or _ignore,
+            cancel=cancel or threading.Event(),
+        )
+        run.tell("scanning")
+        with self._index.writing():
+            found = scan(self._folder, self._notes, supported)
+            sources = self._index.sources()
+            if rebuild:
+                plan = plan_rebuild(found, sources)
+            else:
+                self._check_stamp(self._expected_stamp() or run.embedder().stamp, rebuild=False)
+                plan = plan_update(found, sources, self._extractor_of, retry=retry)
+            run.execute(plan, sources)
+            return run.report(found, plan)
+
+    def _check_stamp(self, embedder: EmbedderStamp, *, rebuild: bool) -> None:
+        """Keep the index under this stamp, or say that it was made under another."""
+        kept = self._index.stamp
+        asked = IndexStamp(embedder, self._chunking.stamp)
+        if kept == asked:
+            return
+        coverage = self._index.coverage()
+        if kept is None or rebuild or not coverage.indexed + coverage.stale:
+            self._index.begin(asked)
+            return
+        raise IndexStale(
+            f"this index was made by {_described(kept, asked)}, "
+            f"the settings ask for {_described(asked, kept)}",
+            hint="ragchat index --rebuild",
+        )
+
+
+def _described(stamp: IndexStamp, other: IndexStamp) -> str:
+    """The stamp for a person, as far as needed to tell it from the other one."""
+    mine, theirs = stamp.embedder, other.embedder
+    if mine == theirs:
+        return f"the chunker {stamp.chunker}"
+    words = f"{mine.model} ({mine.dimensions} dimensions)"
+    if (mine.model, mine.dimensions) == (theirs.model, theirs.dimensions):
+        # The same name: tell what else is different.
+        mine_fields, their_fields = dataclasses.asdict(mine), dataclasses.asdict(theirs)
+        details = [
+            f"{name.replace('_', ' ')} {str(value)[:_SHOWN]!r}"
+            for name, value in mine_fields.items()
+            if value != their_fields[name]
+        ]
+        words += f" with {', '.join(details)}"
+    return words if stamp.chunker == other.chunker else f"{words}, chunker {stamp.chunker}"
+
+
+def _ignore(progress: object) -> None:
+    """Nobody watches."""

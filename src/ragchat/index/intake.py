@@ -1,0 +1,96 @@
+"""One file of the folder, read: a document, a failure, or nothing because it vanished.
+
+A file may change or vanish at any moment. Its facts are taken before its content is read, so that a later
+change shows as a difference in the next run.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ragchat.documents.document import Document, FailedDocument
+from ragchat.errors import RagchatError
+from ragchat.index.protocol import Source
+from ragchat.index.scan import NoteFile
+
+
+class Reader(Protocol):
+    """Reads one file, as `ragchat.documents.reader.read_document` does."""
+
+    def __call__(self, path: Path, name: str, *, max_bytes: int) -> Document | FailedDocument:
+        """A file that cannot be read, or is over `max_bytes`, is a failed document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What came of a file, with its facts from before it was read."""
+
+    result: Document | FailedDocument
+    source: Source
+
+
+def take_in(note: NoteFile, read: Reader, extractor: str, max_bytes: int) -> Taken | None:
+    """Read one file; None when it is no longer there. One file's trouble is never another's."""
+    checked_ns = time.time_ns()
+    try:
+        status = note.path.stat()
+        result = read(note.path, note.name, max_bytes=max_bytes)
+        if isinstance(result, Document):
+            result.text.encode()  # what cannot be kept must fail alone, too
+    except FileNotFoundError:
+        return None
+    except RagchatError:
+        raise
+    except OSError as error:
+        return _failed(note, f"cannot be read: {error.strerror or error}", "check its permissions", extractor)
+    except Exception as error:
+        return _failed(note, unexpected(error), "please report this file's format", extractor)
+    if isinstance(result, FailedDocument) and not os.path.lexists(note.path):
+        return None
+    source = Source(
+        name=note.name,
+        size=status.st_size,
+        modified_ns=status.st_mtime_ns,
+        digest=result.digest,
+        extractor=extractor,
+        state="indexed" if isinstance(result, Document) else "failed",
+        checked_ns=checked_ns,
+    )
+    return Taken(result, source)
+
+
+def has_digest(note: NoteFile, digest: str) -> bool:
+    """Whether the file's bytes are still the ones of this sha256; False too when it cannot be read."""
+    try:
+        with note.path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == digest
+    except OSError:
+        return False
+
+
+def touched(note: NoteFile, known: Source) -> Source | None:
+    """The known source with the file's facts of now, to be called before its content is compared."""
+    checked_ns = time.time_ns()
+    try:
+        status = note.path.stat()
+    except OSError:
+        return None
+    return dataclasses.replace(
+        known, size=status.st_size, modified_ns=status.st_mtime_ns, checked_ns=checked_ns
+    )
+
+
+def unexpected(error: Exception) -> str:
+    """A reason, in one line, for what no reader or chunker foresaw."""
+    return f"could not be read ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+
+
+def _failed(note: NoteFile, reason: str, hint: str, extractor: str) -> Taken:
+    failure = FailedDocument(note.name, reason, hint, "", extractor)
+    return Taken(failure, Source(note.name, note.size, note.modified_ns, "", extractor, "failed"))

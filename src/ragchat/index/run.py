@@ -1,0 +1,241 @@
+"""One run of the indexer over a plan.
+
+Every document is committed whole, so that an interruption at any moment leaves an index that is true of what
+it holds; the next run takes up the rest. What is gone is removed last: a moved note keeps its vectors.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from ragchat.chunking.chunk import Chunk, TokenCounter
+from ragchat.documents.document import Document, FailedDocument
+from ragchat.embedding.embedder import Embedder, EmbedderStamp
+from ragchat.errors import RagchatError
+from ragchat.index.batches import Batches, Prepared
+from ragchat.index.intake import Reader, has_digest, take_in, touched, unexpected
+from ragchat.index.plan import Plan
+from ragchat.index.progress import IndexProgress, IndexReport, Phase, ProgressListener
+from ragchat.index.protocol import Index, Source
+from ragchat.index.rows import text_digest
+from ragchat.index.scan import NoteFile, Scan
+
+_QUIET_SECONDS = 0.1
+"""A listener is told no oftener: a screen cannot show more."""
+
+
+class Run:
+    """The state of one run: what was done so far, and what it was done with.
+
+    check_stamp: told the stamp of the embedder that was opened, before anything is embedded with it.
+    reuse: whether vectors of texts seen before serve again.
+    """
+
+    def __init__(
+        self,
+        *,
+        index: Index,
+        open_embedder: Callable[[], Embedder],
+        check_stamp: Callable[[EmbedderStamp], None],
+        read: Reader,
+        extractor_of: Callable[[str], str],
+        chunk: Callable[[Document, TokenCounter], Sequence[Chunk]],
+        max_bytes: int,
+        reuse: bool,
+        on_progress: ProgressListener,
+        cancel: threading.Event,
+    ) -> None:
+        self._index = index
+        self._open_embedder = open_embedder
+        self._check_stamp = check_stamp
+        self._read = read
+        self._extractor_of = extractor_of
+        self._chunk = chunk
+        self._max_bytes = max_bytes
+        self._reuse = reuse
+        self._on_progress = on_progress
+        self._cancel = cancel
+        self._started = time.monotonic()
+        self._embedder: Embedder | None = None
+        self._batches: Batches | None = None
+        self._known: Mapping[str, Source] = {}
+        self._gone: dict[str, list[str]] = defaultdict(list)
+        self._total = self._done = self._reused = self._failed = 0
+        self._added = self._updated = self._moved = self._removed = self._unchanged = 0
+        self._current = ""
+        self._told = 0.0
+        self._moved_away: set[str] = set()
+        self._moving: set[str] = set()
+
+    def embedder(self) -> Embedder:
+        """The embedder, opened when first asked for. Raises EmbedderUnavailable, IndexStale."""
+        if self._embedder is None:
+            self.tell("loading model")
+            self._embedder = self._open_embedder()
+            self._check_stamp(self._embedder.stamp)
+        return self._embedder
+
+    def execute(self, plan: Plan, known: Mapping[str, Source]) -> None:
+        """Do what the plan says, as far as the embedder and the user let us."""
+        self._known = known
+        for name in plan.gone:
+            if known[name].state == "indexed":
+                self._gone[known[name].digest].append(name)
+        to_read = sorted([*plan.read, *self._edited(plan.check)], key=lambda note: note.name)
+        self._unchanged += plan.unchanged
+        self._total = len(to_read)
+        for note in to_read:
+            if self._stopped():
+                break
+            self._current = note.name
+            self._take(note)
+        if self._batches is not None:
+            self._batches.flush()
+        # Only a whole pass tells what moved: after a cancel what is gone waits for the next run.
+        if not self._cancel.is_set():
+            self._remove_gone(plan.gone)
+
+    def report(self, found: Scan, plan: Plan) -> IndexReport:
+        """What was done, and what the index holds now."""
+        pending = self._total - self._done
+        self._current = ""
+        self.tell("done")
+        return IndexReport(
+            indexed=self._index.coverage().indexed,
+            added=self._added,
+            updated=self._updated,
+            moved=self._moved,
+            removed=self._removed,
+            unchanged=self._unchanged,
+            chunks=self._index.chunk_count(),
+            chunks_embedded=self._embedded,
+            failures=tuple(self._index.failures()),
+            skipped=dict(found.skipped),
+            seconds=time.monotonic() - self._started,
+            complete=not pending and not self._cancel.is_set(),
+            warning=plan.warning,
+            pending=pending,
+            embedding_error=self._batches.error if self._batches and pending else "",
+        )
+
+    def tell(self, phase: Phase) -> None:
+        """Tell the listener how far it has come."""
+        self._told = time.monotonic()
+        self._on_progress(
+            IndexProgress(
+                phase=phase,
+                documents_done=self._done,
+                documents_total=self._total,
+                chunks_embedded=self._embedded,
+                chunks_reused=self._reused,
+                failed=self._failed,
+                current=self._current,
+            )
+        )
+
+    @property
+    def _embedded(self) -> int:
+        return self._batches.embedded if self._batches else 0
+
+    def _stopped(self) -> bool:
+        return self._cancel.is_set() or (self._batches is not None and self._batches.broken)
+
+    def _edited(self, notes: Sequence[NoteFile]) -> list[NoteFile]:
+        """Those whose content is not what the index knows; of the others only the facts are renewed."""
+        edited = []
+        for note in notes:
+            if self._cancel.is_set():
+                break
+            now = touched(note, self._known[note.name])
+            if now is not None and has_digest(note, now.digest):
+                self._index.touch(now)
+                self._unchanged += 1
+            else:
+                edited.append(note)
+        return edited
+
+    def _take(self, note: NoteFile) -> None:
+        taken = take_in(note, self._read, self._extractor_of(note.name), self._max_bytes)
+        if taken is None:
+            if note.name in self._known:
+                self._index.remove(note.name)
+                self._removed += 1
+            self._finish_document()
+        elif isinstance(taken.result, FailedDocument):
+            self._fail(taken.result, taken.source)
+        else:
+            self._prepare(taken.result, taken.source)
+
+    def _prepare(self, document: Document, source: Source) -> None:
+        embedder = self.embedder()
+        if self._batches is None:
+            self._batches = Batches(
+                embedder, self._commit, lambda: self.tell("indexing"), self._cancel.is_set
+            )
+        try:
+            chunks = self._chunk(document, embedder)
+            digests = [text_digest(chunk.text) for chunk in chunks]
+        except RagchatError:
+            raise
+        except Exception as error:
+            self._fail_unexpectedly(source, error)
+            return
+        vectors = dict(self._index.vectors_of_texts(digests)) if self._reuse else {}
+        self._reused += sum(digest in vectors for digest in digests)
+        prepared = Prepared(document, source, chunks, digests, vectors, moved_from=self._old_name(source))
+        if prepared.moved_from:
+            self._moving.add(prepared.moved_from)
+        self._batches.add(prepared)
+
+    def _old_name(self, source: Source) -> str:
+        """The vanished document whose content this new one has, or ""; each serves one new one."""
+        if source.name in self._known or not self._gone.get(source.digest):
+            return ""
+        return self._gone[source.digest].pop(0)
+
+    def _commit(self, prepared: Prepared) -> None:
+        document, old = prepared.document, prepared.moved_from
+        try:
+            if old and prepared.reused:
+                self._index.rename(old, document, prepared.source, prepared.chunks)
+            else:
+                self._index.replace(document, prepared.source, prepared.chunks, prepared.matrix())
+        except ValueError as error:
+            self._fail_unexpectedly(prepared.source, error)
+            return
+        if old:
+            self._moving.remove(old)
+            self._moved_away.add(old)
+            self._moved += 1
+        elif document.name in self._known:
+            self._updated += 1
+        else:
+            self._added += 1
+        self._finish_document()
+
+    def _fail_unexpectedly(self, source: Source, error: Exception) -> None:
+        failure = FailedDocument(
+            source.name, unexpected(error), "please report this", source.digest, source.extractor
+        )
+        self._fail(failure, dataclasses.replace(source, state="failed"))
+
+    def _fail(self, failure: FailedDocument, source: Source) -> None:
+        self._index.fail(failure, source)
+        self._failed += 1
+        self._finish_document()
+
+    def _finish_document(self) -> None:
+        self._done += 1
+        if time.monotonic() - self._told >= _QUIET_SECONDS:
+            self.tell("indexing")
+
+    def _remove_gone(self, gone: Sequence[str]) -> None:
+        """A moved note that still waits for its vectors keeps its old version, which holds most of them."""
+        for name in gone:
+            if name not in self._moving:
+                self._index.remove(name)
+                self._removed += name not in self._moved_away
