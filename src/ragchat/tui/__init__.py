@@ -1,1 +1,25 @@
-"""The screen."""
+"""The screen: it shows what the workspace tells, and decides nothing about evidence.
+
+`run` is the only door. Importing this package loads nothing of Textual.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ragchat.settings import Settings
+
+
+def run(folder: Path | None, settings: Settings, *, demo: bool = False) -> int:
+    """Show the screen until the user leaves; returns the exit code.
+
+    folder: the notes; None asks for one (with `demo`, the bundled sample notes are opened instead).
+    """
+    from ragchat.paths import sample_notes_dir
+    from ragchat.tui.app import RagchatApp
+
+    app = RagchatApp(sample_notes_dir() if demo and folder is None else folder, settings, demo=demo)
+    app.run()
+    return app.return_code or 0

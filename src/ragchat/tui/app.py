@@ -1,0 +1,141 @@
+"""The application: which folder is open, which theme is on, which screen comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import App, SystemCommand
+from textual.screen import Screen
+
+from ragchat import paths
+from ragchat.tui import keys
+from ragchat.tui.feed import Feed
+from ragchat.tui.screens.chat import ChatScreen
+from ragchat.tui.session import Session, WorkspaceFactory, real_workspace
+from ragchat.tui.themes import FALLBACK, VARIABLES, load_shelf
+
+if TYPE_CHECKING:
+    from ragchat.answering.conversation import TurnSource
+    from ragchat.index.progress import Survey
+    from ragchat.settings import Settings
+
+
+class RagchatApp(App[int]):
+    """One chat screen over one session; other screens are pushed on top and go away again."""
+
+    TITLE = "ragchat"
+    CSS_PATH = "styles/app.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS = keys.APP_KEYS
+    TOOLTIP_DELAY = 1.0
+    NOTIFICATION_TIMEOUT = 6.0
+
+    def __init__(
+        self,
+        folder: Path | None,
+        settings: Settings,
+        *,
+        demo: bool = False,
+        open_workspace: WorkspaceFactory = real_workspace,
+    ) -> None:
+        super().__init__()
+        self.folder = folder
+        self.settings = settings
+        self.demo = demo
+        self.session: Session | None = None
+        self._open_workspace = open_workspace
+        self.chat = ChatScreen()
+        self.feed = Feed(self.chat, demo=demo)
+        self._theme_problems = self._load_themes()
+
+    def get_default_screen(self) -> Screen[object]:
+        """The chat screen is the bottom of the stack."""
+        return self.chat
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our own variables, for themes that do not set them."""
+        return dict(VARIABLES)
+
+    def _load_themes(self) -> list[str]:
+        shelf = load_shelf((paths.bundled_themes_dir(), paths.config_dir() / "themes"))
+        for theme in shelf.themes.values():
+            self.register_theme(theme)
+        self.theme_names = tuple(shelf.themes)
+        wanted = self.settings.screen.theme
+        problems = list(shelf.problems)
+        if wanted in self.available_themes:
+            self.theme = wanted
+        else:
+            self.theme = FALLBACK.name if FALLBACK.name in self.theme_names else self.theme_names[0]
+            problems.append(f"there is no theme {wanted!r}: {self.theme} is on instead")
+        return problems
+
+    def open_session(self) -> None:
+        """Open the folder behind the screen."""
+        for problem in self._theme_problems:
+            self.notify(problem, title="Theme", severity="warning", markup=False, timeout=12)
+        self._theme_problems = []
+        if self.folder is not None:
+            self.session = Session(self.folder, self.settings, self._open_workspace, self.chat.post_message)
+            self.session.open()
+
+    async def open_folder(self, folder: Path) -> None:
+        """Leave the folder and open another."""
+        from ragchat.tui.recent import remember_folder
+
+        self._close_session()
+        self.folder, self.demo = folder, False
+        self.feed = Feed(self.chat, demo=False)
+        remember_folder(folder)
+        await self.chat.conversation.clear()
+        await self.chat.sources.show(None)
+        self.chat.banner.clear()
+        self.chat.show_folder()
+        self.open_session()
+
+    def on_unmount(self) -> None:
+        """Stop every thread; none is waited for."""
+        self._close_session()
+
+    def _close_session(self) -> None:
+        if self.session is not None:
+            self.session.close()
+            self.session = None
+
+    def copy(self, text: str, what: str) -> None:
+        """Copy and say how."""
+        from ragchat.tui.clipboard import copy
+
+        copy(self, text, what)
+
+    def view_sources(self, sources: Sequence[TurnSource], position: int) -> None:
+        """Open the viewer at one of the sources."""
+        from ragchat.tui.screens.viewer import ViewerScreen
+
+        if self.session is not None:
+            self.push_screen(ViewerScreen(self.session, sources, position))
+
+    def confirm_indexing(self, session: Session, survey: Survey) -> None:
+        """Ask before a huge or unusual folder is read."""
+        from ragchat.tui.screens.confirm import ask_about_folder
+
+        self.push_screen(
+            ask_about_folder(session.folder, survey), lambda yes: session.index() if yes else None
+        )
+
+    def reindex(self) -> None:
+        """Read what changed; from scratch when the index is stale."""
+        if self.session is None:
+            self.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
+        elif self.session.indexing:
+            self.notify("Already indexing.", severity="warning")
+        else:
+            self.session.index(rebuild=self.feed.stale)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
+        """What the command palette offers."""
+        from ragchat.tui.commands import commands
+
+        yield from commands(self)

@@ -1,0 +1,146 @@
+"""What the session tells, put on the chat screen: the one place where news from threads meets widgets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragchat.tui import messages, states
+from ragchat.tui.widgets.header import State
+
+if TYPE_CHECKING:
+    from ragchat.answering.events import AnswerEvent
+    from ragchat.answering.server import ServerHealth
+    from ragchat.answering.status import FolderStatus
+    from ragchat.errors import RagchatError
+    from ragchat.index.progress import IndexProgress
+    from ragchat.tui.screens.chat import ChatScreen
+    from ragchat.tui.widgets.turn import TurnView
+
+
+class Feed:
+    """Follows one session. Events of a question that is no longer the running one change nothing."""
+
+    def __init__(self, screen: ChatScreen, *, demo: bool) -> None:
+        self.status: FolderStatus | None = None
+        self.health: ServerHealth | None = None
+        self.model = ""
+        self.stale = False
+        self._screen = screen
+        self._demo = demo
+        self._run = 0
+        self._turn: TurnView | None = None
+
+    def begin(self, run: int, turn: TurnView) -> None:
+        """Events of this run belong to this turn from now on."""
+        self._run, self._turn = run, turn
+
+    async def take(self, message: messages.Told) -> None:
+        """Show one piece of news."""
+        match message:
+            case messages.AnswerMoved(run=run, event=event) if run == self._run and self._turn is not None:
+                await self._answer_moved(self._turn, event)
+            case messages.AskFailed(run=run, error=error) if run == self._run and self._turn is not None:
+                await self._ask_failed(self._turn, error)
+            case messages.FolderOpened():
+                await self._folder_opened(message)
+            case messages.FolderFailed(error=error):
+                self._screen.header.tell(index=State("✗", "not open", "bad"), server=State("○", "idle"))
+                self._screen.conversation.say_empty(states.empty_after_failure(error))
+            case messages.Confirm(survey=survey):
+                self._screen.ragchat.confirm_indexing(message.session, survey)
+            case messages.IndexMoved(progress=progress):
+                self._index_moved(progress)
+            case messages.IndexDone():
+                self._index_done(message)
+            case messages.IndexFailed(error=error):
+                self._index_failed(error)
+            case messages.ServerChecked(health=health, model=model):
+                self.health, self.model = health, model
+                self._screen.header.tell(model=model, server=states.server_state(health, model))
+            case messages.Noted(text=text, severity=severity):
+                self._screen.notify(text, severity=severity, markup=False)
+            case _:
+                pass
+
+    async def _answer_moved(self, turn: TurnView, event: AnswerEvent) -> None:
+        from ragchat.answering import events
+        from ragchat.tui.evidence import evidence_of_answer, evidence_of_trace
+
+        match event:
+            case events.Retrieved(trace=trace):
+                turn.show_evidence(evidence_of_trace(trace))
+                await self._show_sources(turn)
+            case events.Waiting(model=model, seconds=seconds):
+                turn.show_waiting(model, seconds)
+            case events.Thinking(text=text):
+                turn.add_thinking(text)
+            case events.AnswerText(text=text):
+                await turn.write(text)
+            case events.Finished(answer=answer):
+                await turn.finish(answer, evidence_of_answer(answer))
+                await self._show_sources(turn)
+                self._screen.open_drawer()
+                self._screen.refresh_bindings()
+
+    async def _show_sources(self, turn: TurnView) -> None:
+        if self._screen.conversation.selected is turn:
+            await self._screen.sources.show(turn.evidence)
+
+    async def _ask_failed(self, turn: TurnView, error: RagchatError) -> None:
+        from ragchat.errors import IndexMissing, IndexStale
+
+        session = self._screen.session
+        if isinstance(error, IndexMissing) and session is not None and session.indexing:
+            error = IndexMissing(states.nothing_read_yet(session.folder))
+        if isinstance(error, IndexStale):
+            self._show_stale(error)
+        await turn.fail(error)
+        self._screen.refresh_bindings()
+
+    async def _folder_opened(self, message: messages.FolderOpened) -> None:
+        screen = self._screen
+        self.model = message.model
+        screen.header.tell(model=message.model)
+        screen.prompt.remember([turn.question for turn in message.turns])
+        self._show_status(message.status)
+        await screen.conversation.restore(message.turns)
+
+    def _show_status(self, status: FolderStatus) -> None:
+        self.status = status
+        self._screen.header.tell(
+            documents=status.indexed, chunks=status.chunks, index=states.index_state(status)
+        )
+        self._screen.conversation.say_empty(states.empty_when_ready(status, demo=self._demo))
+
+    def _index_moved(self, progress: IndexProgress) -> None:
+        screen = self._screen
+        screen.banner.show_progress(progress)
+        screen.header.tell(index=states.progress_state(progress))
+        if self.status is not None and self.status.indexed == 0:
+            screen.conversation.say_empty(states.empty_while_indexing(progress))
+
+    def _index_done(self, message: messages.IndexDone) -> None:
+        self.stale = False
+        self._screen.banner.clear()
+        self._show_status(message.status)
+        if line := states.report_line(message.report):
+            failed = bool(message.report.failures)
+            text = f"{line} F3 shows what failed and why." if failed else line
+            alarming = failed or message.report.warning
+            self._screen.notify(text, severity="warning" if alarming else "information", markup=False)
+
+    def _index_failed(self, error: RagchatError) -> None:
+        from ragchat.errors import IndexCorrupt, IndexStale
+
+        if isinstance(error, IndexStale):
+            self._show_stale(error)
+            return
+        self.stale = isinstance(error, IndexCorrupt)
+        remedy = "ctrl+r rebuilds the index" if self.stale else "ctrl+r tries again"
+        self._screen.banner.show_problem(error, remedy)
+        self._screen.header.tell(index=State("✗", "not up to date", "bad"))
+
+    def _show_stale(self, error: RagchatError) -> None:
+        self.stale = True
+        self._screen.banner.show_stale(error.message)
+        self._screen.header.tell(index=State("▲", "stale", "busy"))

@@ -1,0 +1,74 @@
+"""How paths, distances, ranges and other people's text are written on the screen."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragchat.answering.escape import escape_control, escape_line
+
+if TYPE_CHECKING:
+    from ragchat.answering.conversation import TurnSource
+
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_BLANKS = re.compile(r"\s+")
+
+
+def shown(text: str) -> str:
+    """Text of notes, models and file names, safe to draw: control characters and broken bytes are escaped."""
+    return escape_control(text)
+
+
+def one_line(text: str, limit: int = 400) -> str:
+    """Safe text on one line, cut with an ellipsis after `limit` characters."""
+    flat = escape_line(_BLANKS.sub(" ", text[: 4 * limit]).strip())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def folder_name(folder: Path) -> str:
+    """The folder with the home folder written as ~."""
+    try:
+        short = "~/" + folder.relative_to(Path.home()).as_posix()
+    except (ValueError, RuntimeError):
+        short = str(folder)
+    return shown(short.removesuffix("/."))
+
+
+def count(number: int, noun: str) -> str:
+    """ "1 document", "6,031 chunks"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def megabytes(size: int) -> str:
+    """A size as a person says it."""
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{max(size / 1e6, 0.1):,.1f} MB"
+
+
+def bar(fraction: float, width: int) -> str:
+    """A bar of `width` cells, filled to `fraction` in steps of an eighth of a cell."""
+    eighths = round(max(0.0, min(1.0, fraction)) * width * 8)
+    whole, part = divmod(eighths, 8)
+    filled = "█" * whole + (_EIGHTHS[part] if part else "")
+    return filled + "░" * (width - len(filled))
+
+
+def closeness_bar(distance: float, width: int = 9) -> str:
+    """A fuller bar is a nearer passage: `1 − distance`, since distance 1 means unrelated."""
+    return bar(1.0 - distance, width)
+
+
+def section_name(path: tuple[str, ...]) -> str:
+    """`Lease > Term`; empty for the text before the first heading."""
+    return one_line(" > ".join(path), 200)
+
+
+def place(source: TurnSource) -> str:
+    """`#char=1204,1690 · L31–L42`, with a page or the like where the format has one."""
+    lines = f"L{source.first_line}"
+    if source.last_line != source.first_line:
+        lines += f"–L{source.last_line}"
+    parts = [f"#char={source.start},{source.end}", lines]
+    if source.locator:
+        parts.append(f"#{shown(source.locator)}")
+    return " · ".join(parts)

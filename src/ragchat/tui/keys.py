@@ -1,0 +1,156 @@
+"""Every key of every screen in one place: the bindings and the help are both made from it.
+
+Keys that work while the prompt has the focus are modified ones; plain letters and digits belong to panes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding, BindingType
+
+
+def _everywhere(key: str, action: str, description: str, tooltip: str, display: str | None = None) -> Binding:
+    """A key that also works while the prompt has the focus."""
+    return Binding(key, action, description, tooltip=tooltip, key_display=display, priority=True)
+
+
+def _hidden(key: str, action: str, description: str, tooltip: str, display: str | None = None) -> Binding:
+    """A key that the help lists and the footer has no room for."""
+    return Binding(key, action, description, tooltip=tooltip, key_display=display, priority=True, show=False)
+
+
+def _digits(prefix: str, *, priority: bool) -> list[BindingType]:
+    """1 to 9 open a source; the footer and the help show the nine as one."""
+    tooltip = "open the source of that number at the cited range"
+    first = Binding(
+        f"{prefix}1",
+        "screen.open_source(1)",
+        "Source",
+        tooltip=tooltip,
+        key_display=f"{prefix}1-9",
+        priority=priority,
+    )
+    rest = [
+        Binding(f"{prefix}{digit}", f"screen.open_source({digit})", "", show=False, priority=priority)
+        for digit in range(2, 10)
+    ]
+    return [first, *rest]
+
+
+CHAT: list[BindingType] = [
+    *_digits("alt+", priority=True),
+    _everywhere("ctrl+e", "inspect", "Why these", "all candidates with distances, ranks and verdicts"),
+    _everywhere("ctrl+y", "copy_answer", "Copy", "copy the last answer"),
+    _hidden("ctrl+g", "admit", "Answer from it", "after a refusal: answer from the passage on offer"),
+    _everywhere("ctrl+o", "switch_folder", "Folder", "open another folder of notes"),
+    _hidden("ctrl+l", "pick_model", "Model", "choose the model that answers"),
+    _hidden("ctrl+r", "reindex", "Re-index", "read what changed; rebuild a stale index"),
+    _hidden("ctrl+t", "pick_theme", "Theme", "choose a theme, with a preview"),
+    _everywhere("f2", "toggle_sources", "Sources", "show or hide the sources", "F2"),
+    _everywhere("f3", "show_failures", "Failed", "documents that could not be read, and why", "F3"),
+    _everywhere("f1", "help", "Help", "every key, on one page", "F1"),
+    _hidden(
+        "escape", "leave", "Stop", "stop the answer, then leave the pane; twice in the prompt quits", "esc"
+    ),
+]
+
+PANE: list[BindingType] = [
+    *_digits("", priority=False),
+    Binding("i", "screen.inspect", "Why these", tooltip="all candidates with distances, ranks and verdicts"),
+    Binding("slash", "screen.focus_prompt", "Ask", tooltip="back to the prompt", key_display="/"),
+]
+
+CONVERSATION: list[BindingType] = [
+    Binding(
+        "up,k", "previous_turn", "Earlier", tooltip="select the turn before", key_display="↑", show=False
+    ),
+    Binding("down,j", "next_turn", "Later", tooltip="select the turn after", key_display="↓", show=False),
+    Binding("y", "copy", "Copy", tooltip="copy the selected answer"),
+    Binding("t", "toggle_thinking", "Thinking", tooltip="show or hide the model's thinking", show=False),
+]
+
+SOURCES: list[BindingType] = [
+    Binding("up,k", "previous_source", "Up", tooltip="the source before", key_display="↑", show=False),
+    Binding("down,j", "next_source", "Down", tooltip="the source after", key_display="↓", show=False),
+    Binding("enter", "open", "Open", tooltip="open the source at the cited range"),
+    Binding("y", "copy", "Copy quote", tooltip="copy the quote"),
+]
+
+PROMPT: list[BindingType] = [
+    Binding("enter", "ask", "Ask", tooltip="ask the question", show=False, priority=True),
+    Binding(
+        "ctrl+j", "new_line", "New line", tooltip="a new line in the question", show=False, priority=True
+    ),
+    Binding("up", "earlier", "Earlier", tooltip="on the first line: an earlier question", show=False),
+    Binding("down", "later", "Later", tooltip="on the last line: a later question", show=False),
+]
+
+VIEWER: list[BindingType] = [
+    Binding("n", "next_source", "Next", tooltip="the next source"),
+    Binding("p", "previous_source", "Previous", tooltip="the source before"),
+    Binding("y", "copy_quote", "Copy quote", tooltip="copy the quote"),
+    Binding("Y", "copy_place", "Copy path:line", tooltip="copy path:line"),
+    Binding("c", "centre", "Quote", tooltip="back to the quote"),
+    Binding("escape,q", "app.pop_screen", "Back", tooltip="back", key_display="esc"),
+]
+
+INSPECTOR: list[BindingType] = [
+    Binding("enter", "open", "Open", tooltip="open the passage in its document", priority=True),
+    Binding("s", "sort", "Sort", tooltip="by distance, or in fused order"),
+    Binding("escape,q", "app.pop_screen", "Back", tooltip="back", key_display="esc"),
+]
+
+FAILURES: list[BindingType] = [
+    Binding("r", "retry", "Retry all", tooltip="read the failed documents again"),
+    Binding("y", "copy", "Copy path", tooltip="copy the document's path"),
+    Binding("escape,q", "app.pop_screen", "Back", tooltip="back", key_display="esc"),
+]
+
+LIST: list[BindingType] = [
+    Binding("escape", "cancel", "Back", tooltip="back, nothing changed", key_display="esc")
+]
+
+HELP: list[BindingType] = [
+    Binding("escape,q,f1", "app.pop_screen", "Back", tooltip="back", key_display="esc")
+]
+
+CONFIRM: list[BindingType] = [
+    Binding("y", "yes", "Yes", tooltip="yes, go on"),
+    Binding("n,escape", "no", "No", tooltip="no, leave it", key_display="n"),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One heading of the help with its keys."""
+
+    title: str
+    bindings: list[BindingType]
+
+
+APP_KEYS: list[BindingType] = [
+    Binding("ctrl+p", "command_palette", "Commands", tooltip="every command, by name"),
+    Binding("ctrl+q", "quit", "Quit", tooltip="leave; nothing is lost"),
+]
+
+TOPICS: tuple[Topic, ...] = (
+    Topic("Everywhere", [*CHAT, *APP_KEYS]),
+    Topic("In the prompt", PROMPT),
+    Topic("In the conversation and the sources", PANE),
+    Topic("In the conversation", CONVERSATION),
+    Topic("In the sources", SOURCES),
+    Topic("In the source viewer", VIEWER),
+    Topic("In the inspector", INSPECTOR),
+    Topic("Among failed documents", FAILURES),
+    Topic("In a list", LIST),
+    Topic("When asked yes or no", CONFIRM),
+)
+
+
+def shown_key(binding: Binding) -> str:
+    """The key as the footer and the help write it."""
+    if binding.key_display:
+        return binding.key_display
+    first = binding.key.split(",")[0]
+    return first.replace("ctrl+", "^") if first.startswith("ctrl+") else first

@@ -1,0 +1,123 @@
+"""What the threads tell the screen. Each carries its session, so that an old folder's news is dropped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from textual.message import Message
+
+if TYPE_CHECKING:
+    from ragchat.answering.conversation import Turn
+    from ragchat.answering.events import AnswerEvent
+    from ragchat.answering.server import ServerHealth
+    from ragchat.answering.status import FolderStatus
+    from ragchat.errors import RagchatError
+    from ragchat.index.progress import IndexProgress, IndexReport, Survey
+    from ragchat.tui.session import Session
+
+
+Severity = Literal["information", "warning", "error"]
+
+
+class Told(Message):
+    """Something happened in a thread of a session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        super().__init__()
+
+
+class FolderOpened(Told):
+    """The folder's state and its kept conversation are known."""
+
+    def __init__(self, session: Session, status: FolderStatus, turns: tuple[Turn, ...], model: str) -> None:
+        self.status = status
+        self.turns = turns
+        self.model = model
+        super().__init__(session)
+
+
+class FolderFailed(Told):
+    """The folder cannot be opened."""
+
+    def __init__(self, session: Session, error: RagchatError) -> None:
+        self.error = error
+        super().__init__(session)
+
+
+class Confirm(Told):
+    """The folder is huge or unusual: the user must agree before it is read."""
+
+    def __init__(self, session: Session, survey: Survey) -> None:
+        self.survey = survey
+        super().__init__(session)
+
+
+class IndexMoved(Told):
+    """Indexing went on."""
+
+    def __init__(self, session: Session, progress: IndexProgress) -> None:
+        self.progress = progress
+        super().__init__(session)
+
+
+class IndexDone(Told):
+    """Indexing ended; the report says whether it was whole."""
+
+    def __init__(self, session: Session, report: IndexReport, status: FolderStatus) -> None:
+        self.report = report
+        self.status = status
+        super().__init__(session)
+
+
+class IndexFailed(Told):
+    """Indexing could not be done."""
+
+    def __init__(self, session: Session, error: RagchatError) -> None:
+        self.error = error
+        super().__init__(session)
+
+
+class AnswerMoved(Told):
+    """One event of one question; `run` tells the questions apart."""
+
+    def __init__(self, session: Session, run: int, event: AnswerEvent) -> None:
+        self.run = run
+        self.event = event
+        super().__init__(session)
+
+
+class AskFailed(Told):
+    """A question could not be asked at all."""
+
+    def __init__(self, session: Session, run: int, error: RagchatError) -> None:
+        self.run = run
+        self.error = error
+        super().__init__(session)
+
+
+class Noted(Told):
+    """One line for the user, shown as a toast."""
+
+    def __init__(self, session: Session, text: str, severity: Severity = "information") -> None:
+        self.text = text
+        self.severity = severity
+        super().__init__(session)
+
+
+class ServerChecked(Told):
+    """The model server was looked at, independent of any question."""
+
+    def __init__(self, session: Session, health: ServerHealth, model: str) -> None:
+        self.health = health
+        self.model = model
+        super().__init__(session)
+
+
+class DocumentLoaded(Told):
+    """A document's text for the viewer; None when the index no longer has it."""
+
+    def __init__(self, session: Session, name: str, text: str | None) -> None:
+        self.name = name
+        self.text = text
+        super().__init__(session)

@@ -1,0 +1,37 @@
+"""The folders that were opened lately, for the folder switcher."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ragchat import paths
+
+_KEPT = 12
+
+
+def _file() -> Path:
+    return paths.data_dir() / "recent_folders.json"
+
+
+def recent_folders() -> list[Path]:
+    """Those that are still there, the latest first; a damaged file is an empty list."""
+    try:
+        names = json.loads(_file().read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    if not isinstance(names, list):
+        return []
+    folders = [Path(name) for name in names if isinstance(name, str) and "\0" not in name]
+    return [folder for folder in folders if folder.is_dir()]
+
+
+def remember_folder(folder: Path) -> None:
+    """Put the folder first; not being able to is no reason to bother anyone."""
+    resolved = folder.expanduser().resolve()
+    others = [each for each in recent_folders() if each != resolved]
+    try:
+        paths.make_private_dir(paths.data_dir())
+        _file().write_text(json.dumps([str(each) for each in (resolved, *others)][:_KEPT]), encoding="utf-8")
+    except (OSError, UnicodeError):
+        return

@@ -1,0 +1,261 @@
+"""The main screen: conversation, sources, prompt. It shows what the session tells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.screen import Screen
+
+from ragchat.tui import commands, keys, states
+from ragchat.tui.messages import Told
+from ragchat.tui.session import Session
+from ragchat.tui.widgets.banner import Banner
+from ragchat.tui.widgets.conversation import Conversation
+from ragchat.tui.widgets.header import Header, HeaderFacts, State
+from ragchat.tui.widgets.key_bar import KeyBar
+from ragchat.tui.widgets.prompt import Prompt
+from ragchat.tui.widgets.sources import SourcesPanel
+
+if TYPE_CHECKING:
+    from ragchat.tui.app import RagchatApp
+    from ragchat.tui.evidence import Evidence
+    from ragchat.tui.widgets.turn import TurnView
+
+_ESC_AGAIN_SECONDS = 2.0
+
+
+class ChatScreen(Screen[object]):
+    """Owns the layout and the keys; what the folder's threads tell is put on it by `Feed`."""
+
+    BINDINGS = keys.CHAT
+    CSS_PATH = "../styles/chat.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- Textual declares it
+    AUTO_FOCUS = "#prompt"
+
+    def compose(self) -> ComposeResult:
+        """Only light widgets: this is the first frame."""
+        yield Header()
+        yield Banner()
+        with Container(id="panes"):
+            yield Conversation()
+            yield SourcesPanel()
+        yield Prompt()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Open the folder once the first frame is on the screen."""
+        self.query_one(Banner).clear()
+        self._leaving = False
+        self.show_folder()
+        self.call_after_refresh(self.ragchat.open_session)
+
+    @property
+    def ragchat(self) -> RagchatApp:
+        """The app, by its own type."""
+        return cast("RagchatApp", self.app)
+
+    @property
+    def header(self) -> Header:
+        """The top line."""
+        return self.query_one(Header)
+
+    @property
+    def banner(self) -> Banner:
+        """The line for progress and problems."""
+        return self.query_one(Banner)
+
+    @property
+    def conversation(self) -> Conversation:
+        """The turns."""
+        return self.query_one(Conversation)
+
+    @property
+    def sources(self) -> SourcesPanel:
+        """The selected turn's sources."""
+        return self.query_one(SourcesPanel)
+
+    @property
+    def prompt(self) -> Prompt:
+        """Where questions are written."""
+        return self.query_one(Prompt)
+
+    @property
+    def session(self) -> Session | None:
+        """The open folder's session."""
+        return self.ragchat.session
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The evidence that the keys act on: the selected turn's."""
+        selected = self.conversation.selected
+        return selected.evidence if selected is not None else None
+
+    @property
+    def escape_label(self) -> str:
+        """What Esc does now, for the footer."""
+        if self.session is not None and self.session.asking:
+            return "Stop"
+        return "Quit: esc again" if self._leaving else "Back"
+
+    def show_folder(self) -> None:
+        """Start afresh with the folder that the app has."""
+        folder = self.ragchat.folder
+        self.header.facts = HeaderFacts(folder)
+        if folder is None:
+            self.header.tell(server=State("○", "no folder yet"), index=State("○", "none"))
+            self.conversation.say_empty(states.empty_without_folder())
+        else:
+            self.conversation.say_empty(states.empty_while_opening(folder))
+
+    def open_drawer(self) -> None:
+        """Under 100 columns the sources appear by themselves after an answer."""
+        self.add_class("drawer-open")
+
+    @on(Told)
+    async def _told(self, message: Told) -> None:
+        if message.session is self.session:
+            await self.ragchat.feed.take(message)
+
+    @on(Prompt.Asked)
+    async def _asked(self, message: Prompt.Asked) -> None:
+        session = self.session
+        if session is None or not session.is_open:
+            self.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
+        elif session.asking:
+            self.notify("Still answering: esc stops it, then ask this.", severity="warning")
+        else:
+            self.prompt.add_to_history(message.question)
+            self.prompt.put("")
+            await self.ask(message.question)
+
+    async def ask(self, question: str, admit: frozenset[int] = frozenset()) -> None:
+        """Begin a turn and let the session answer it."""
+        assert self.session is not None
+        turn = await self.conversation.begin_turn(question)
+        self.ragchat.feed.begin(self.session.ask(question, admit), turn)
+        self.refresh_bindings()
+
+    @on(Conversation.TurnChosen)
+    async def _turn_chosen(self, message: Conversation.TurnChosen) -> None:
+        await self.sources.show(message.turn.evidence)
+        self.refresh_bindings()
+
+    @on(Conversation.CopyWanted)
+    def _copy_turn(self, message: Conversation.CopyWanted) -> None:
+        self._copy(message.turn)
+
+    @on(SourcesPanel.CopyWanted)
+    def _copy_quote(self, message: SourcesPanel.CopyWanted) -> None:
+        self.ragchat.copy(message.source.quote, "the quote")
+
+    @on(SourcesPanel.OpenWanted)
+    def _open_wanted(self, message: SourcesPanel.OpenWanted) -> None:
+        self.action_open_source(message.number)
+
+    def on_answer_text_source_clicked(self, message: object) -> None:
+        """`[n]` was clicked in some turn."""
+        from ragchat.tui.widgets.answer_text import AnswerText
+        from ragchat.tui.widgets.turn import TurnView
+
+        assert isinstance(message, AnswerText.SourceClicked)
+        turn = message.answer.query_ancestor(TurnView)
+        self.conversation.select(turn)
+        self.action_open_source(message.number)
+
+    def action_open_source(self, number: int) -> None:
+        """Open source `number` of the selected turn at its range."""
+        evidence = self.evidence
+        if evidence is None or not 1 <= number <= len(evidence.sources):
+            self.notify(f"This answer has no source {number}.", severity="warning")
+            return
+        self.ragchat.view_sources(evidence.sources, number - 1)
+
+    def action_inspect(self) -> None:
+        """All candidates of the selected turn."""
+        evidence = self.evidence
+        if evidence is None or evidence.trace is None:
+            self.notify("Candidates are known for questions of this session: ask again to see them.")
+            return
+        from ragchat.tui.screens.inspector import InspectorScreen
+
+        self.app.push_screen(InspectorScreen(evidence.trace))
+
+    def action_copy_answer(self) -> None:
+        """Copy the last answer."""
+        turns = [turn for turn in self.conversation.turns if turn.copyable]
+        if turns:
+            self._copy(turns[-1])
+        else:
+            self.notify("There is no answer to copy yet.", severity="warning")
+
+    async def action_admit(self) -> None:
+        """Ask again, with the passage on offer let through by hand."""
+        trace = self.evidence.trace if self.evidence is not None else None
+        if trace is None or trace.literal is None or not trace.refused:
+            self.notify("No passage is on offer here.", severity="warning")
+        elif self.session is not None and not self.session.asking:
+            await self.ask(trace.question, frozenset({trace.literal.candidate.chunk_id}))
+
+    def action_toggle_sources(self) -> None:
+        """Show or hide the sources."""
+        if self.has_class("-narrow"):
+            self.toggle_class("drawer-open")
+        else:
+            self.toggle_class("sources-hidden")
+
+    def action_focus_prompt(self) -> None:
+        """Back to writing."""
+        self.prompt.focus()
+
+    def action_leave(self) -> None:
+        """Stop what runs; else leave the pane; else, when pressed twice, the app."""
+        session = self.session
+        if session is not None and session.asking:
+            session.stop_answer()
+        elif self.focused is not self.prompt:
+            self.prompt.focus()
+            self.remove_class("drawer-open")
+        elif self.has_class("-narrow") and self.has_class("drawer-open"):
+            self.remove_class("drawer-open")
+        elif self._leaving:
+            self.app.exit(0)
+        else:
+            self._leaving = True
+            self.refresh_bindings()
+            self.set_timer(_ESC_AGAIN_SECONDS, self._stay)
+
+    def _stay(self) -> None:
+        self._leaving = False
+        self.refresh_bindings()
+
+    def action_switch_folder(self) -> None:
+        """Choose another folder."""
+        commands.choose_folder(self.ragchat)
+
+    def action_pick_model(self) -> None:
+        """Choose the model."""
+        commands.choose_model(self.ragchat)
+
+    def action_pick_theme(self) -> None:
+        """Choose the theme."""
+        commands.choose_theme(self.ragchat)
+
+    def action_show_failures(self) -> None:
+        """List the documents that could not be read."""
+        commands.show_failures(self.ragchat)
+
+    def action_reindex(self) -> None:
+        """Read what changed; rebuild when the index is stale."""
+        self.ragchat.reindex()
+
+    def action_help(self) -> None:
+        """Every key."""
+        from ragchat.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen())
+
+    def _copy(self, turn: TurnView) -> None:
+        self.ragchat.copy(turn.copyable, "the answer")

@@ -1,0 +1,221 @@
+"""One open folder and the threads that work for it; no widget is touched here.
+
+The threads are daemons with cancel events of their own, because leaving must never wait for a silent server
+or a batch of embeddings. What they find they post as messages.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from ragchat.errors import RagchatError, SetupError
+from ragchat.tui.messages import (
+    AnswerMoved,
+    AskFailed,
+    Confirm,
+    DocumentLoaded,
+    FolderFailed,
+    FolderOpened,
+    IndexDone,
+    IndexFailed,
+    IndexMoved,
+    Noted,
+    ServerChecked,
+)
+
+if TYPE_CHECKING:
+    from ragchat.answering.workspace import Workspace
+    from ragchat.settings import Settings
+
+WorkspaceFactory = Callable[[Path, "Settings"], "Workspace"]
+Post = Callable[[Message], object]
+
+HEALTH_EVERY_SECONDS = 15.0
+_CLOSING_SECONDS = 0.15
+"""How long leaving waits for a stopped answer to be kept."""
+
+
+def real_workspace(folder: Path, settings: Settings) -> Workspace:
+    """The workspace of the answering room, imported only when a folder is opened."""
+    from ragchat.answering.workspace import Workspace
+
+    return Workspace(folder, settings)
+
+
+def as_ragchat_error(error: Exception) -> RagchatError:
+    """Ours as it is; a stranger with its name, so that the screen always has one clear line."""
+    if isinstance(error, RagchatError):
+        return error
+    return SetupError(f"{type(error).__name__}: {error}", hint="ragchat doctor")
+
+
+class Session:
+    """Opens a workspace in a thread and serves the screen from it."""
+
+    def __init__(
+        self, folder: Path, settings: Settings, open_workspace: WorkspaceFactory, post: Post
+    ) -> None:
+        self.folder = folder
+        self.indexing = False
+        self.asking = False
+        self._settings = settings
+        self._open_workspace = open_workspace
+        self._send = post
+        self._workspace: Workspace | None = None
+        self._runs = itertools.count(1)
+        self._closing = threading.Event()
+        self._stop_answer = threading.Event()
+        self._stop_index = threading.Event()
+        self._answer_thread: threading.Thread | None = None
+        self._server_due = threading.Event()
+
+    @property
+    def workspace(self) -> Workspace:
+        """The open workspace. Raises SetupError until `FolderOpened` was posted."""
+        if self._workspace is None:
+            raise SetupError("the folder is still being opened")
+        return self._workspace
+
+    @property
+    def is_open(self) -> bool:
+        """Whether questions can be asked."""
+        return self._workspace is not None
+
+    def open(self) -> None:
+        """Read what is known of the folder, then bring its index up to date."""
+        self._start(self._open)
+
+    def index(self, *, rebuild: bool = False, retry: bool = False) -> None:
+        """Bring the index up to date, unless that is going on already."""
+        if self.indexing or not self.is_open:
+            return
+        self.indexing = True
+        self._stop_index.clear()
+        self._start(lambda: self._index(rebuild=rebuild, retry=retry))
+
+    def stop_indexing(self) -> None:
+        """What was indexed stays; the rest is pending."""
+        self._stop_index.set()
+
+    def ask(self, question: str, admit: frozenset[int] = frozenset()) -> int:
+        """Start answering; returns the run that every event of this question carries."""
+        run = next(self._runs)
+        self.asking = True
+        cancel = self._stop_answer = threading.Event()
+        self._answer_thread = self._start(lambda: self._ask(run, question, admit, cancel))
+        return run
+
+    def stop_answer(self) -> None:
+        """The partial answer stays and comes marked as stopped."""
+        self._stop_answer.set()
+
+    def check_server(self) -> None:
+        """Look at the model server now."""
+        self._server_due.set()
+
+    def load_document(self, name: str, post: Post) -> None:
+        """Fetch a document's text as it was indexed, and post it."""
+        self._start(lambda: self._load_document(name, post))
+
+    def close(self) -> None:
+        """Stop everything; waits only a moment, for a stopped answer to be kept."""
+        self._closing.set()
+        self._stop_answer.set()
+        self._stop_index.set()
+        self._server_due.set()
+        if self._answer_thread is not None:
+            self._answer_thread.join(_CLOSING_SECONDS)
+        if self._workspace is not None and not self.indexing and not self.asking:
+            self._workspace.close()
+
+    def _start(self, work: Callable[[], None]) -> threading.Thread:
+        thread = threading.Thread(target=work, name=f"ragchat {self.folder.name}", daemon=True)
+        thread.start()
+        return thread
+
+    def _post(self, message: Message) -> None:
+        if self._closing.is_set():
+            return
+        try:
+            self._send(message)
+        except RuntimeError:  # the loop has ended while we worked
+            self._closing.set()
+
+    def _open(self) -> None:
+        try:
+            workspace = self._open_workspace(self.folder, self._settings)
+            survey = workspace.survey()
+            status = workspace.status()
+            turns = workspace.conversation().turns()
+            self._workspace = workspace
+            self._post(FolderOpened(self, status, turns, workspace.model()))
+            self._start(self._watch_server)
+        except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
+            self._post(FolderFailed(self, as_ragchat_error(error)))
+            return
+        if survey.confirm and status.indexed == 0:
+            self._post(Confirm(self, survey))
+        else:
+            self.index()
+
+    def _index(self, *, rebuild: bool, retry: bool) -> None:
+        try:
+            report = self.workspace.update(
+                rebuild=rebuild,
+                retry=retry,
+                on_progress=lambda progress: self._post(IndexMoved(self, progress)),
+                cancel=self._stop_index,
+            )
+            status = self.workspace.status()
+        except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
+            self.indexing = False
+            self._post(IndexFailed(self, as_ragchat_error(error)))
+        else:
+            self.indexing = False
+            self._post(IndexDone(self, report, status))
+
+    def _ask(self, run: int, question: str, admit: frozenset[int], cancel: threading.Event) -> None:
+        from ragchat.answering.events import Finished
+
+        try:
+            for event in self.workspace.assistant().ask(question, admit=admit, cancel=cancel):
+                if isinstance(event, Finished):
+                    self._keep(event)
+                    self.asking = False
+                self._post(AnswerMoved(self, run, event))
+        except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
+            self._post(AskFailed(self, run, as_ragchat_error(error)))
+        finally:
+            self.asking = False
+
+    def _keep(self, finished: object) -> None:
+        from ragchat.answering.events import Finished
+
+        assert isinstance(finished, Finished)
+        try:
+            self.workspace.conversation().keep(finished.answer)
+        except RagchatError as error:
+            self._post(Noted(self, f"this turn was not kept: {error.message}", "error"))
+
+    def _watch_server(self) -> None:
+        while not self._closing.is_set():
+            health = self.workspace.server_health()
+            self._post(ServerChecked(self, health, self.workspace.model()))
+            self._server_due.wait(HEALTH_EVERY_SECONDS)
+            self._server_due.clear()
+
+    def _load_document(self, name: str, post: Post) -> None:
+        try:
+            text = self.workspace.index().document_text(name)
+        except Exception:  # noqa: BLE001, RUF100 -- the viewer says that it is gone
+            text = None
+        try:
+            post(DocumentLoaded(self, name, text))
+        except RuntimeError:
+            self._closing.set()

@@ -1,0 +1,68 @@
+"""One line between the header and the panes, there only while something is going on or wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.widgets import Static
+
+from ragchat.tui.formatting import bar, one_line
+
+if TYPE_CHECKING:
+    from ragchat.errors import RagchatError
+    from ragchat.index.progress import IndexProgress
+
+_WORDS = {
+    "scanning": "looking for notes",
+    "loading model": "loading the embedding model",
+    "indexing": "indexing",
+    "calibrating": "finding the threshold for this folder",
+    "done": "indexed",
+}
+
+
+class Banner(Static):
+    """Progress, or what is wrong with the index and the one key that mends it."""
+
+    def clear(self) -> None:
+        """Nothing to say."""
+        self.display = False
+
+    def show_progress(self, progress: IndexProgress) -> None:
+        """How far indexing has come."""
+        parts = [("◐ ", "$accent"), (_WORDS[progress.phase], "bold")]
+        if progress.phase == "indexing" and progress.documents_total:
+            done, total = progress.documents_done, progress.documents_total
+            parts += [(f" {done:,} of {total:,} ", ""), (bar(done / total, 12), "$accent")]
+        if progress.failed:
+            parts.append((f"  ✗ {progress.failed:,} failed (F3)", "$error"))
+        if progress.current:
+            parts.append((f"  {one_line(progress.current, 120)}", "$quiet"))
+        self._say(Content.assemble(*parts), "progress")
+
+    def show_problem(self, error: RagchatError, remedy: str) -> None:
+        """What is wrong, and the key that mends it."""
+        parts = [("✗ ", "$error"), (one_line(error.message, 300), "bold")]
+        if error.hint:
+            parts.append((f" · {one_line(error.hint, 120)}", "$quiet"))
+        if remedy:
+            parts.append((f"\n  {remedy}", "$accent"))
+        self._say(Content.assemble(*parts), "problem")
+
+    def show_stale(self, message: str) -> None:
+        """The index was made otherwise than it would be now."""
+        self._say(
+            Content.assemble(
+                ("▲ ", "$warning"),
+                ("stale: ", "bold"),
+                one_line(message, 300),
+                ("\n  ctrl+r rebuilds the index", "$accent"),
+            ),
+            "problem",
+        )
+
+    def _say(self, content: Content, kind: str) -> None:
+        self.set_classes(kind)
+        self.display = True
+        self.update(content)

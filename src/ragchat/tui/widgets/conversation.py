@@ -1,0 +1,158 @@
+"""The questions of a folder with their answers, the latest at the bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.widgets import Static
+
+from ragchat.tui import keys
+from ragchat.tui.widgets.turn import TurnView
+
+if TYPE_CHECKING:
+    from ragchat.answering.conversation import Turn
+
+_AT_ONCE = 8
+"""So many earlier turns are drawn at a time: each is a Markdown document."""
+
+
+class _Earlier(Static):
+    """Stands for earlier turns that are not drawn yet."""
+
+    def on_click(self, event: Click) -> None:
+        event.stop()
+        self.run_worker(self.query_ancestor(Conversation).show_earlier())
+
+
+class Conversation(VerticalScroll):
+    """Keeps to the bottom while an answer grows; one turn is selected and owns the sources panel."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.PANE, *keys.CONVERSATION]
+
+    class TurnChosen(Message):
+        """Another turn's sources are to be shown."""
+
+        def __init__(self, turn: TurnView) -> None:
+            self.turn = turn
+            super().__init__()
+
+    class CopyWanted(Message):
+        """Copy this turn."""
+
+        def __init__(self, turn: TurnView) -> None:
+            self.turn = turn
+            super().__init__()
+
+    def __init__(self) -> None:
+        super().__init__(id="conversation")
+        self.border_title = "Conversation"
+        self.selected: TurnView | None = None
+        self._older: list[Turn] = []
+
+    def compose(self) -> ComposeResult:
+        """Nothing yet but a place for the empty state."""
+        yield Static(id="empty")
+
+    def say_empty(self, content: Content) -> None:
+        """One sentence, one key, one alternative, while there are no turns."""
+        self.query_one("#empty", Static).update(content)
+
+    @property
+    def turns(self) -> list[TurnView]:
+        """The turns that are drawn, oldest first."""
+        return list(self.query_children(TurnView))
+
+    async def begin_turn(self, question: str) -> TurnView:
+        """A new turn at the bottom; the view follows it."""
+        self.query_one("#empty").display = False
+        turn = TurnView(question)
+        await self.mount(turn)
+        self.select(turn)
+        self.anchor()
+        return turn
+
+    async def restore(self, turns: Sequence[Turn]) -> None:
+        """The folder's kept turns; only the latest are drawn at first."""
+        await self.clear()
+        self._older = list(turns)
+        if turns:
+            self.query_one("#empty").display = False
+            await self.show_earlier()
+            self.select(self.turns[-1])
+            self.anchor()
+
+    async def show_earlier(self) -> None:
+        """Draw some more of the earlier turns, above the others."""
+        from ragchat.tui.evidence import evidence_of_turn
+
+        await self.query_children(_Earlier).remove()
+        batch, self._older = self._older[-_AT_ONCE:], self._older[:-_AT_ONCE]
+        first = self.turns[0] if self.turns else None
+        views = [TurnView(turn.question) for turn in batch]
+        await self.mount_all(views, before=first)
+        for view, turn in zip(views, batch, strict=True):
+            await view.restore(turn, evidence_of_turn(turn))
+        if self._older:
+            line = f"▴ {len(self._older):,} earlier turns · ↑ or a click shows them"
+            await self.mount(_Earlier(Content(line), classes="earlier"), before=views[0])
+
+    async def clear(self) -> None:
+        """No turns at all."""
+        self.selected = None
+        self._older = []
+        await self.query_children(_Earlier).remove()
+        await self.query_children(TurnView).remove()
+        self.query_one("#empty").display = True
+
+    def select(self, turn: TurnView) -> None:
+        """Mark the turn and show its sources."""
+        if self.selected is not None:
+            self.selected.remove_class("selected")
+        self.selected = turn
+        turn.add_class("selected")
+        self.post_message(self.TurnChosen(turn))
+
+    def on_turn_view_selected(self, message: TurnView.Selected) -> None:
+        """A click on a turn."""
+        message.stop()
+        self.select(message.turn)
+
+    async def action_previous_turn(self) -> None:
+        """Select the turn above; at the top, draw earlier ones."""
+        at = self._position()
+        if at == 0 and self._older:
+            await self.show_earlier()
+            at = self._position()
+        self._go(at - 1)
+
+    def action_next_turn(self) -> None:
+        """Select the turn below."""
+        self._go(self._position() + 1)
+
+    def action_copy(self) -> None:
+        """Copy the selected turn's answer."""
+        if self.selected is not None:
+            self.post_message(self.CopyWanted(self.selected))
+
+    def action_toggle_thinking(self) -> None:
+        """Show or hide the selected turn's thinking."""
+        if self.selected is not None and self.selected.has_class("has-thinking"):
+            self.selected.toggle_thinking()
+
+    def _position(self) -> int:
+        return self.turns.index(self.selected) if self.selected in self.turns else len(self.turns)
+
+    def _go(self, position: int) -> None:
+        turns = self.turns
+        if not turns:
+            return
+        turn = turns[max(0, min(position, len(turns) - 1))]
+        self.select(turn)
+        turn.scroll_visible(top=turn.size.height > self.size.height, animate=False)

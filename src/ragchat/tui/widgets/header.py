@@ -1,0 +1,98 @@
+"""The top line: the folder and what is known of it, the model, the state of the index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+from ragchat.tui.formatting import count, folder_name, shown
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A word with the glyph that stands for it: never the colour alone."""
+
+    glyph: str
+    word: str
+    tone: str = "quiet"
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderFacts:
+    """documents, chunks: None while unknown."""
+
+    folder: Path | None = None
+    documents: int | None = None
+    chunks: int | None = None
+    model: str = ""
+    server: State = State("◌", "asking the model server")
+    index: State = State("◌", "opening")
+
+
+_TONES = {"good": "$success", "busy": "$accent", "bad": "$error", "quiet": "$quiet"}
+
+
+class Header(Widget):
+    """One line; what does not fit is left out from the least important on. Each part opens on a click."""
+
+    facts: reactive[HeaderFacts] = reactive(HeaderFacts)
+
+    def tell(self, **changed: object) -> None:
+        """Replace some of the facts."""
+        self.facts = replace(self.facts, **changed)  # type: ignore[arg-type]
+
+    def render(self) -> Content:
+        """The line, fitted to the width there is."""
+        width = self.size.width
+        brand = Content.styled(" ragchat ", "bold $primary")
+        right = [self._model(), self._index()]
+        lefts = self._lefts()
+        for left in lefts:
+            used = brand.cell_length + left.cell_length + sum(part.cell_length for part in right) + 3
+            if used <= width:
+                break
+        else:
+            left = Content("")
+            room = width - brand.cell_length - sum(part.cell_length for part in right) - 3
+            if room >= 6:
+                left = lefts[-1].truncate(room, ellipsis=True)
+            elif brand.cell_length + right[1].cell_length + 1 <= width:
+                right = right[1:] if room < 0 else right
+        tail = Content("  ").join(right)
+        gap = max(1, width - brand.cell_length - left.cell_length - tail.cell_length - 1)
+        return Content.assemble(brand, left, " " * gap, tail).truncate(width, ellipsis=True)
+
+    def _lefts(self) -> list[Content]:
+        facts = self.facts
+        if facts.folder is None:
+            return [Content("no folder")]
+        click = Style.from_meta({"@click": "screen.switch_folder"})
+        name = Content.assemble(" ", (folder_name(facts.folder), click))
+        if facts.documents is None or facts.chunks is None:
+            return [name]
+        documents = f"{facts.documents:,} doc{'' if facts.documents == 1 else 's'}"
+        return [
+            name + Content(f" · {documents} · {count(facts.chunks, 'chunk')}"),
+            name + Content(f" · {documents}"),
+            name,
+        ]
+
+    def _model(self) -> Content:
+        server = self.facts.server
+        words = f"{server.glyph} {server.word}"
+        text = f"{shown(self.facts.model)} {words}" if self.facts.model else words
+        return self._clickable(text, server.tone, "screen.pick_model", len(text) - len(words))
+
+    def _index(self) -> Content:
+        index = self.facts.index
+        return self._clickable(f"index {index.glyph} {index.word}", index.tone, "screen.show_failures", 6)
+
+    @staticmethod
+    def _clickable(text: str, tone: str, action: str, plain: int) -> Content:
+        styled = Content(text).stylize(_TONES[tone], plain)
+        return styled.stylize(Style.from_meta({"@click": action}))

@@ -1,0 +1,75 @@
+"""Where questions are written: several lines, with the folder's earlier questions behind ↑."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.message import Message
+from textual.widgets import TextArea
+
+from ragchat.tui import keys
+
+
+class Prompt(TextArea):
+    """Enter asks, ctrl+j makes a new line; a paste of many lines stays one question."""
+
+    BINDINGS = keys.PROMPT
+
+    class Asked(Message):
+        """The user asks this."""
+
+        def __init__(self, question: str) -> None:
+            self.question = question
+            super().__init__()
+
+    def __init__(self) -> None:
+        super().__init__(
+            id="prompt", compact=True, highlight_cursor_line=False, placeholder="When does the lease end?"
+        )
+        self.border_title = "Ask your notes"
+        self.border_subtitle = "enter ask · ctrl+j new line"
+        self._history: list[str] = []
+        self._at = 0
+        self._draft = ""
+
+    def remember(self, questions: Sequence[str]) -> None:
+        """Earlier questions, oldest first; each is recalled once."""
+        self._history = list(dict.fromkeys(reversed(questions)))[::-1]
+        self._at = len(self._history)
+
+    def add_to_history(self, question: str) -> None:
+        """The question was asked: it is the latest now."""
+        self.remember([*self._history, question])
+
+    def put(self, text: str) -> None:
+        """Replace what is written, the cursor at its end."""
+        self.load_text(text)
+        self.move_cursor(self.document.end)
+
+    def action_ask(self) -> None:
+        """Hand the question over; the screen clears the prompt once it is taken."""
+        if question := self.text.strip():
+            self.post_message(self.Asked(question))
+
+    def action_new_line(self) -> None:
+        """A line break where the cursor is."""
+        self._replace_via_keyboard("\n", *self.selection)
+
+    def action_earlier(self) -> None:
+        """One line up; on the first line, the question before."""
+        if self.cursor_location[0] > 0 or self._at == 0:
+            self.action_cursor_up()
+            return
+        if self._at == len(self._history):
+            self._draft = self.text
+        self._at -= 1
+        self.put(self._history[self._at])
+        self.move_cursor((0, len(self.document[0])))
+
+    def action_later(self) -> None:
+        """One line down; on the last line, the question after, and at last what was being written."""
+        if self.cursor_location[0] < self.document.line_count - 1 or self._at >= len(self._history):
+            self.action_cursor_down()
+            return
+        self._at += 1
+        self.put(self._draft if self._at == len(self._history) else self._history[self._at])

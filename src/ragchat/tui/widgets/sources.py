@@ -1,0 +1,174 @@
+"""The numbered sources of the selected turn, with their distances, ranges and quotes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.widgets import Static
+
+from ragchat.tui import keys
+from ragchat.tui.formatting import closeness_bar, one_line, place
+
+if TYPE_CHECKING:
+    from ragchat.answering.conversation import TurnSource
+    from ragchat.tui.evidence import Evidence
+
+
+class SourceCard(Static):
+    """One source; a click opens it at its range."""
+
+    def __init__(self, source: TurnSource, *, evidential: bool) -> None:
+        super().__init__()
+        self.source = source
+        self._evidential = evidential
+
+    def render(self) -> Content:
+        """Wide: four lines. In the drawer: two."""
+        source = self.source
+        width = max(self.size.width, 12)
+        distance = f"{source.distance:.2f} {closeness_bar(source.distance)}"
+        mark = "▸" if self.has_class("current") else " "
+        section = one_line(source.section, 200)
+        name = one_line(source.document, 300)
+        where = place(source)
+        word = "cited" if source.cited else "not cited"
+        if not self._evidential:
+            word = "no evidence"
+        if self.screen.has_class("-narrow"):
+            title = f"{name} · {section}" if section else name
+            head = self._row(mark, title, f"{distance}  {word}", width)
+            return Content.assemble(
+                head, "\n   ", (where, "$quiet"), f" “{one_line(source.quote, width)}”"
+            ).truncate(10_000)
+        lines = [self._row(mark, name, distance, width)]
+        if section:
+            lines.append(Content.assemble("   ", (section, "$secondary")))
+        lines.append(Content.assemble("   ", (where, "$quiet"), (f" · {word}", "$quiet")))
+        lines.append(Content(f"   “{one_line(source.quote, 3 * width)}”"))
+        return Content("\n").join(lines)
+
+    def _row(self, mark: str, title: str, tail: str, width: int) -> Content:
+        left = Content.assemble((mark, "$accent"), (f"{self.source.number} ", "bold $cite"), (title, "bold"))
+        room = max(8, width - len(tail) - 1)
+        left = left.truncate(room, ellipsis=True)
+        return Content.assemble(left, " " * max(1, width - left.cell_length - len(tail)), (tail, "$quiet"))
+
+    def on_click(self, event: Click) -> None:
+        """Open it."""
+        event.stop()
+        panel = self.query_ancestor(SourcesPanel)
+        panel.move_to(self.source.number - 1)
+        panel.action_open()
+
+
+class SourcesPanel(VerticalScroll):
+    """Shows one turn's evidence; under 100 columns it is a drawer below the conversation."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.PANE, *keys.SOURCES]
+
+    class OpenWanted(Message):
+        """Open the current source in the viewer."""
+
+        def __init__(self, number: int) -> None:
+            self.number = number
+            super().__init__()
+
+    class CopyWanted(Message):
+        """Copy the current source's quote."""
+
+        def __init__(self, source: TurnSource) -> None:
+            self.source = source
+            super().__init__()
+
+    def __init__(self) -> None:
+        super().__init__(id="sources")
+        self.border_title = "Sources"
+        self.evidence: Evidence | None = None
+        self._current = 0
+
+    def compose(self) -> ComposeResult:
+        """A place for the words when there is no source."""
+        yield Static("The passages an answer rests on appear here.", id="no-sources")
+
+    async def show(self, evidence: Evidence | None) -> None:
+        """Another turn's sources."""
+        self.evidence = evidence
+        self._current = 0
+        await self.query_children(SourceCard).remove()
+        self.border_title, self.border_subtitle = self._titles(evidence)
+        words = self.query_one("#no-sources", Static)
+        words.display = evidence is None or not evidence.sources
+        words.update(self._words(evidence))
+        if evidence is not None and evidence.sources:
+            cards = [SourceCard(source, evidential=evidence.evidential) for source in evidence.sources]
+            await self.mount_all(cards)
+            cards[0].add_class("current")
+        self.scroll_home(animate=False)
+
+    @property
+    def cards(self) -> list[SourceCard]:
+        """The sources in the order of their numbers."""
+        return list(self.query_children(SourceCard))
+
+    def move_to(self, position: int) -> None:
+        """Make another source the current one."""
+        cards = self.cards
+        if not cards:
+            return
+        self._current = max(0, min(position, len(cards) - 1))
+        for at, card in enumerate(cards):
+            card.set_class(at == self._current, "current")
+            card.refresh()
+        cards[self._current].scroll_visible(animate=False)
+
+    def action_previous_source(self) -> None:
+        """The source before."""
+        self.move_to(self._current - 1)
+
+    def action_next_source(self) -> None:
+        """The source after."""
+        self.move_to(self._current + 1)
+
+    def action_open(self) -> None:
+        """Open the current source."""
+        if self.cards:
+            self.post_message(self.OpenWanted(self.cards[self._current].source.number))
+
+    def action_copy(self) -> None:
+        """Copy the current quote."""
+        if self.cards:
+            self.post_message(self.CopyWanted(self.cards[self._current].source))
+
+    @staticmethod
+    def _titles(evidence: Evidence | None) -> tuple[str, str]:
+        if evidence is None:
+            return "Sources", ""
+        sources, considered = len(evidence.sources), evidence.considered
+        title = f"Sources · {sources} of {considered}" if considered else f"Sources · {sources}"
+        if not evidence.evidential:
+            title += " · no evidence"
+        origin = f" {evidence.origin}" if evidence.origin else ""
+        more = f" · {considered - sources} more: i" if considered > sources else ""
+        return title, f"threshold {evidence.threshold:.3f}{origin}{more}"
+
+    @staticmethod
+    def _words(evidence: Evidence | None) -> Content:
+        if evidence is None:
+            return Content.styled("The passages an answer rests on appear here.", "$quiet")
+        if not evidence.refused:
+            return Content.styled("No sources.", "$quiet")
+        if evidence.nearest is None:
+            return Content("No source: nothing in the notes resembles the question.")
+        return Content.assemble(
+            "No source is near enough.\n\n",
+            (f"nearest    {evidence.nearest:.3f} {closeness_bar(evidence.nearest)}\n", "$quiet"),
+            (f"threshold  {evidence.threshold:.3f} {closeness_bar(evidence.threshold)}\n\n", "$quiet"),
+            ("i", "bold $accent"),
+            " shows the candidates.",
+        )

@@ -1,0 +1,163 @@
+"""One question with what came of it, growing while it is answered."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.widgets import Static
+
+from ragchat.tui.formatting import shown
+from ragchat.tui.widgets import turn_notes
+
+if TYPE_CHECKING:
+    from textual.widgets.markdown import MarkdownStream
+
+    from ragchat.answering.conversation import Turn
+    from ragchat.answering.events import Answer
+    from ragchat.errors import RagchatError
+    from ragchat.tui.evidence import Evidence
+    from ragchat.tui.widgets.answer_text import AnswerText
+
+_WORKING = "◐"
+
+
+class TurnView(Vertical):
+    """Question, a line that says how it stands, folded thinking, answer, notes."""
+
+    class Selected(Message):
+        """The user clicked this turn."""
+
+        def __init__(self, turn: TurnView) -> None:
+            self.turn = turn
+            super().__init__()
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self.question = question
+        self.evidence: Evidence | None = None
+        self.answer: Answer | None = None
+        self.text = ""
+        self._thinking = ""
+        self._thinking_open = False
+        self._stream: MarkdownStream | None = None
+        self._body: AnswerText | None = None
+
+    def compose(self) -> ComposeResult:
+        """The fixed parts; the answer's Markdown comes with its first word."""
+        yield Static(
+            Content.assemble(("▌", "$primary"), ("You  ", "bold $primary"), shown(self.question)),
+            classes="question",
+        )
+        yield Static(self._head(f"{_WORKING} searching"), classes="head")
+        yield Static(classes="thinking")
+        yield Static(classes="notes")
+
+    def show_evidence(self, evidence: Evidence) -> None:
+        """What is known before any model is asked."""
+        self.evidence = evidence
+        if not evidence.refused:
+            self._say(f"{_WORKING} {len(evidence.sources)} sources found, asking")
+
+    def show_waiting(self, model: str, seconds: float) -> None:
+        """The server is silent: it may be loading the model."""
+        self._say(f"{_WORKING} loading {shown(model)} … {seconds:.0f} s")
+
+    def add_thinking(self, text: str) -> None:
+        """The model's reasoning is kept folded and apart from the answer."""
+        self._thinking += text
+        self._say(f"{_WORKING} thinking")
+        self._show_thinking()
+
+    def toggle_thinking(self) -> None:
+        """Unfold or fold the reasoning."""
+        self._thinking_open = not self._thinking_open
+        self._show_thinking()
+
+    async def write(self, text: str) -> None:
+        """A piece of the answer."""
+        if self._stream is None:
+            body = await self._mount_body("")
+            self._stream = body.get_stream(body)
+            self._say(f"{_WORKING} answering")
+        self.text += text
+        await self._stream.write(text)
+
+    async def finish(self, answer: Answer, evidence: Evidence) -> None:
+        """The answer as it will stay."""
+        await self._end_stream()
+        self.answer = answer
+        self.evidence = evidence
+        self.text = answer.text or ""
+        if self.text:
+            body = self._body or await self._mount_body("")
+            body.sources = len(evidence.sources)
+            await body.settle(turn_notes.with_invalid_marked(self.text, answer.citations))
+        self._head_static.update(self._head(turn_notes.outcome_of_answer(answer)))
+        self._show_notes(turn_notes.notes_of_answer(answer))
+
+    async def fail(self, error: RagchatError) -> None:
+        """The question could not be asked at all."""
+        await self._end_stream()
+        self._say("✗ not answered")
+        self._show_notes(turn_notes.notes_of_error(error))
+
+    async def restore(self, turn: Turn, evidence: Evidence) -> None:
+        """An earlier turn, as it was shown."""
+        self.evidence = evidence
+        self.text = turn.text or ""
+        if self.text:
+            await self._mount_body(self.text)
+        self._head_static.update(self._head(turn_notes.outcome_of_turn(turn)))
+        self._show_notes(turn_notes.notes_of_turn(turn))
+
+    @property
+    def copyable(self) -> str:
+        """What a copy of this turn holds: the answer's words, else the refusal."""
+        if self.text:
+            return self.text
+        return (self.answer.message or "") if self.answer is not None else ""
+
+    def on_click(self, event: Click) -> None:
+        """A click selects the turn; one on folded thinking unfolds it."""
+        if isinstance(event.widget, Static) and event.widget.has_class("thinking"):
+            self.toggle_thinking()
+        self.post_message(self.Selected(self))
+
+    @property
+    def _head_static(self) -> Static:
+        return self.query_one(".head", Static)
+
+    @staticmethod
+    def _head(standing: str | Content) -> Content:
+        return Content.assemble(("▌", "$secondary"), ("ragchat  ", "bold $secondary"), standing)
+
+    def _say(self, standing: str) -> None:
+        self._head_static.update(self._head(Content.styled(standing, "$quiet")))
+
+    def _show_thinking(self) -> None:
+        fold = "▾" if self._thinking_open else "▸"
+        line = f"{fold} thinking, {len(self._thinking):,} characters · not part of the answer"
+        words = f"\n{shown(self._thinking.strip())}" if self._thinking_open else ""
+        self.query_one(".thinking", Static).update(Content(line + words))
+        self.add_class("has-thinking")
+
+    def _show_notes(self, notes: Content) -> None:
+        self.query_one(".notes", Static).update(notes)
+        self.set_class(bool(notes.plain), "has-notes")
+
+    async def _mount_body(self, text: str) -> AnswerText:
+        from ragchat.tui.widgets.answer_text import AnswerText
+
+        self._body = AnswerText(text, sources=len(self.evidence.sources) if self.evidence else 0)
+        await self.mount(self._body, before=self.query_one(".notes"))
+        return self._body
+
+    async def _end_stream(self) -> None:
+        if self._stream is not None:
+            await self._stream.stop()
+            self._stream = None

@@ -1,0 +1,93 @@
+"""Puts the app on a small stage: a fake workspace, a fixed size, and a way to wait for the threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from ragchat.settings import ScreenSettings, Settings
+from ragchat.tui.app import RagchatApp
+from tests.tui.fake_workspace import FakeWorkspace, Scene
+
+FOLDER = Path("/home/ada/notes")
+WIDE, NARROW = (120, 36), (80, 24)
+
+
+@dataclass
+class Stage:
+    """The running app with its pilot and the workspaces it opened."""
+
+    app: RagchatApp
+    pilot: Pilot[int]
+    workspaces: list[FakeWorkspace]
+
+    @property
+    def workspace(self) -> FakeWorkspace:
+        """The latest opened."""
+        return self.workspaces[-1]
+
+    async def until(self, true: Callable[[], bool], what: str = "it", seconds: float = 8.0) -> None:
+        """Let the app run until something holds."""
+        deadline = time.monotonic() + seconds
+        while not true():
+            assert time.monotonic() < deadline, f"{what} did not happen within {seconds:.0f} s"
+            await self.pilot.pause(0.01)
+        await self.pilot.pause()
+
+    async def opened(self) -> None:
+        """Let the folder open, the index come up to date and the server be looked at."""
+        await self.until(lambda: self.app.session is not None and self.app.session.is_open, "opening")
+        await self.until(lambda: not self.indexing and self.app.feed.health is not None, "settling")
+
+    @property
+    def indexing(self) -> bool:
+        """Whether the session is indexing, or was about to when last looked at."""
+        session = self.app.session
+        return session is None or session.indexing or not self.workspace.updates
+
+    async def ask(self, question: str) -> None:
+        """Type, press enter, wait for the end of the answer."""
+        turns = len(self.app.chat.conversation.turns)
+        self.app.chat.prompt.put(question)
+        await self.pilot.press("enter")
+        await self.until(lambda: len(self.app.chat.conversation.turns) > turns, "the turn")
+        await self.answered()
+
+    async def answered(self) -> None:
+        """Wait for the last turn to be finished."""
+        turn = self.app.chat.conversation.turns[-1]
+        await self.until(lambda: turn.answer is not None or turn.has_class("has-notes"), "the answer")
+        await self.pilot.pause()
+
+    def text(self) -> str:
+        """What stands on the screen, line by line."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip) for strip in strips)
+
+
+@asynccontextmanager
+async def on_stage(
+    scene: Scene | None = None,
+    *,
+    size: tuple[int, int] = WIDE,
+    theme: str = "ragchat-dark",
+    folder: Path | None = FOLDER,
+    demo: bool = False,
+) -> AsyncIterator[Stage]:
+    """The app over a fake workspace; all threads have ended afterwards."""
+    played = scene or Scene()
+    workspaces: list[FakeWorkspace] = []
+
+    def open_workspace(path: Path, settings: Settings) -> FakeWorkspace:
+        workspaces.append(FakeWorkspace(path, settings, played))
+        return workspaces[-1]
+
+    settings = Settings(screen=ScreenSettings(theme=theme))
+    app = RagchatApp(folder, settings, demo=demo, open_workspace=open_workspace)
+    async with app.run_test(size=size) as pilot:
+        yield Stage(app, pilot, workspaces)
