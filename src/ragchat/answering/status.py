@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragchat.documents.document import FailedDocument
+from ragchat.errors import FolderMissing
 from ragchat.index.protocol import IndexStamp
 from ragchat.retrieval.trace import Threshold
+
+if TYPE_CHECKING:
+    from ragchat.embedding.embedder import EmbedderStamp
+    from ragchat.index.scan import Scan
+    from ragchat.index.store import SqliteIndex
+    from ragchat.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class FolderStatus:
-    """Counters count what is. skipped: why -> how many. stamp and threshold: None before indexing."""
+    """Counters count what is. skipped: why -> how many. stamp and threshold: None before indexing.
+
+    indexed: up to date. stale: made by another embedder, chunker or extractor, or changed or deleted since.
+    """
 
     folder: Path
     indexed: int
@@ -25,3 +36,71 @@ class FolderStatus:
     stamp: IndexStamp | None
     extractors: tuple[str, ...]
     threshold: Threshold | None
+
+
+def read_status(
+    folder: Path,
+    index: SqliteIndex | None,
+    settings: Settings,
+    *,
+    chunker: str,
+    expected_stamp: Callable[[], EmbedderStamp | None],
+) -> FolderStatus:
+    """The state of the index held against the folder and the settings; reads no note, loads no model.
+
+    expected_stamp: what the configured embedder would give, None where that cannot be told.
+    """
+    from ragchat.retrieval.threshold import current_threshold
+
+    found = _scan(folder, settings)
+    skipped = dict(found.skipped) if found else {}
+    if index is None or (stamp := index.stamp) is None:
+        failures = tuple(index.failures()) if index else ()
+        return FolderStatus(folder, 0, len(failures), 0, skipped, failures, 0, None, (), None)
+    sources = index.sources()
+    kept = [source for source in sources.values() if source.state != "failed"]
+    wanted = expected_stamp()
+    remade = stamp.chunker != chunker or (wanted is not None and wanted != stamp.embedder)
+    stale = len(kept) if remade else len(_outdated(index, found))
+    return FolderStatus(
+        folder=folder,
+        indexed=len(kept) - stale,
+        failed=len(sources) - len(kept),
+        stale=stale,
+        skipped=skipped,
+        failures=tuple(index.failures()),
+        chunks=index.chunk_count(),
+        stamp=stamp,
+        extractors=tuple(sorted({source.extractor for source in kept})),
+        threshold=current_threshold(index, settings.retrieval),
+    )
+
+
+def _scan(folder: Path, settings: Settings) -> Scan | None:
+    """None where the folder is away: its index is kept and can still be told about."""
+    from ragchat.documents.reader import supported
+    from ragchat.index.scan import scan
+
+    try:
+        return scan(folder, settings.notes, supported)
+    except FolderMissing:
+        return None
+
+
+def _outdated(index: SqliteIndex, found: Scan | None) -> set[str]:
+    """Names of the documents that the next update will read again or forget."""
+    from ragchat.documents.reader import extractor_of
+
+    there = {note.name: note for note in found.notes} if found else {}
+    outdated = set()
+    for name, source in index.sources().items():
+        if source.state == "failed":
+            continue
+        note = there.get(name)
+        # An empty folder is more likely not mounted than emptied: the index is kept, and so is its standing.
+        changed = bool(there) and (
+            note is None or (note.size, note.modified_ns) != (source.size, source.modified_ns)
+        )
+        if changed or source.state == "stale" or source.extractor != extractor_of(name):
+            outdated.add(name)
+    return outdated

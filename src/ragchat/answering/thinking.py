@@ -13,13 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 _NAMES = ("think", "thought", "thinking", "reasoning")
-_OPENING = tuple(f"<{name}>" for name in _NAMES)
-_CLOSING = tuple(f"</{name}>" for name in _NAMES)
-_QUOTED = tuple(f"`{tag}`" for tag in (*_OPENING, *_CLOSING))
-_NAME = "|".join(_NAMES)
-# A tag between backticks is somebody writing about tags: it is matched first and left alone.
-_IN_ANSWER = re.compile(rf"`</?(?:{_NAME})>`|<(?P<slash>/?)(?P<name>{_NAME})>", re.IGNORECASE)
-_IN_THINKING = re.compile(rf"<(?P<slash>/)(?P<name>{_NAME})>", re.IGNORECASE)
+_TAGS = tuple(f"<{slash}{name}>" for slash in ("", "/") for name in _NAMES)
+_TAG = re.compile(rf"<(?P<slash>/?)(?:{'|'.join(_NAMES)})>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,50 +31,54 @@ class ThinkingFilter:
 
     def __init__(self) -> None:
         self._held = ""
+        self._before = ""
         self._thinks = False
         self._begun = False
 
     def feed(self, piece: str) -> Iterator[Part]:
         """What is certain so far; an end that may be the beginning of a tag is held back."""
-        text = self._held + piece
-        while text and (cut := self._first_tag(text)):
-            start, end, closes = cut
-            yield from self._part(text[:start])
-            yield from self._switch(closes)
-            text = text[end:]
-        certain = len(text) - self._uncertain(text)
-        self._held = text[certain:]
-        yield from self._part(text[:certain])
+        yield from self._sort(self._held + piece, final=False)
 
     def finish(self) -> Iterator[Part]:
         """What was still held."""
-        text, self._held = self._held, ""
-        if cut := self._first_tag(text + "\n"):
-            yield from self._part(text[: cut[0]])
-            yield from self._switch(cut[2])
-            text = text[cut[1] :]
-        yield from self._part(text)
+        yield from self._sort(self._held, final=True)
 
-    def _first_tag(self, text: str) -> tuple[int, int, bool] | None:
-        """(start, end, whether it closes) of the first tag that no later piece can change."""
-        certain = len(text) - self._uncertain(text)
-        pattern = _IN_THINKING if self._thinks else _IN_ANSWER
-        tags = (found for found in pattern.finditer(text, 0, certain) if found["name"])
-        found = next(tags, None)
-        return found and (found.start(), found.end(), bool(found["slash"]))
+    def _sort(self, text: str, *, final: bool) -> Iterator[Part]:
+        while tag := self._first_tag(text, final=final):
+            yield from self._part(text[: tag.start()])
+            yield from self._switch(closes=bool(tag["slash"]))
+            self._before, text = ">", text[tag.end() :]
+        certain = len(text) if final else len(text) - _begun_tag(text)
+        if not final and self._waits_for_backtick(text):
+            certain = text.rindex("<")
+        self._held = text[certain:]
+        yield from self._part(text[:certain])
+        self._before = text[:certain][-1:] or self._before
 
-    def _switch(self, closes: bool) -> Iterator[Part]:
+    def _first_tag(self, text: str, *, final: bool) -> re.Match[str] | None:
+        """The first tag that takes effect, whatever comes after this text."""
+        for tag in _TAG.finditer(text):
+            undecided = not final and tag.end() == len(text)
+            if self._thinks:
+                if tag["slash"]:
+                    return tag
+            elif not (self._after_backtick(text, tag) and (undecided or text[tag.end() :].startswith("`"))):
+                return tag
+        return None
+
+    def _waits_for_backtick(self, text: str) -> bool:
+        """Whether it ends in a tag behind a backtick: between two, somebody is writing about tags."""
+        last = next((tag for tag in _TAG.finditer(text) if tag.end() == len(text)), None)
+        return last is not None and not self._thinks and self._after_backtick(text, last)
+
+    def _after_backtick(self, text: str, tag: re.Match[str]) -> bool:
+        return (text[: tag.start()][-1:] or self._before) == "`"
+
+    def _switch(self, *, closes: bool) -> Iterator[Part]:
         if closes and not self._thinks and self._begun:
             self._begun = False
             yield Part("answer", "", restarts=True)
         self._thinks = not closes
-
-    def _uncertain(self, text: str) -> int:
-        """How many characters at the end may be the beginning of a tag."""
-        tags = _CLOSING if self._thinks else (*_QUOTED, *_OPENING, *_CLOSING)
-        longest = min(len(text), max(map(len, tags)) - 1)
-        ends = (text[len(text) - length :].lower() for length in range(longest, 0, -1))
-        return next((len(end) for end in ends if any(_begins(tag, end) for tag in tags)), 0)
 
     def _part(self, text: str) -> Iterator[Part]:
         if not self._thinks and not self._begun:
@@ -89,5 +88,8 @@ class ThinkingFilter:
             yield Part("thinking" if self._thinks else "answer", text)
 
 
-def _begins(tag: str, end: str) -> bool:
-    return len(end) < len(tag) and tag.startswith(end)
+def _begun_tag(text: str) -> int:
+    """How many characters at the end may be the beginning of a tag."""
+    at = text.rfind("<")
+    end = text[at:].lower()
+    return len(end) if at >= 0 and any(tag.startswith(end) and tag != end for tag in _TAGS) else 0

@@ -6,18 +6,29 @@ The screens and the command line make one of these and use its two front doors: 
 
 from __future__ import annotations
 
+import shutil
 import threading
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ragchat import paths
+from ragchat.answering.folder_file import read_folder_file, remember_folder
+from ragchat.errors import FolderMissing, IndexCorrupt, IndexMissing, UsageError
 
 if TYPE_CHECKING:
     from ragchat.answering.assistant import Assistant
     from ragchat.answering.conversation import Conversation
+    from ragchat.answering.ollama import OllamaServer
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
-    from ragchat.embedding.embedder import Embedder
+    from ragchat.chunking.options import ChunkOptions
+    from ragchat.embedding.embedder import Embedder, EmbedderStamp
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
     from ragchat.index.protocol import Index
+    from ragchat.index.store import SqliteIndex
+    from ragchat.retrieval.retriever import Retriever
+    from ragchat.retrieval.trace import Threshold
     from ragchat.settings import Settings
 
 
@@ -27,18 +38,33 @@ class Workspace:
     def __init__(self, folder: Path, settings: Settings) -> None:
         self.folder = folder
         self.settings = settings
+        self._data_dir = paths.folder_data_dir(folder)
+        self._opening = threading.RLock()
+        self._loading = threading.Lock()
+        self._updating = threading.Event()
+        self._index: SqliteIndex | None = None
+        self._embedder: Embedder | None = None
+        self._server: OllamaServer | None = None
 
     def index(self) -> Index:
         """The folder's index, created when there is none. Raises IndexCorrupt, StorageFailed."""
-        raise NotImplementedError
+        return self._opened_index()
 
     def embedder(self) -> Embedder:
         """The configured embedder, loaded once. Raises EmbedderUnavailable."""
-        raise NotImplementedError
+        with self._loading:
+            if self._embedder is None:
+                from ragchat.embedding.registry import open_embedder
+
+                self._embedder = open_embedder(self.settings.embedding, ollama_host=self.settings.ollama.host)
+            return self._embedder
 
     def survey(self) -> Survey:
         """What lies in the folder, before anything is read. Raises FolderMissing."""
-        raise NotImplementedError
+        from ragchat.documents.reader import supported
+        from ragchat.index.scan import survey
+
+        return survey(self.folder, self.settings.notes, supported)
 
     def update(
         self,
@@ -49,36 +75,173 @@ class Workspace:
         cancel: threading.Event | None = None,
     ) -> IndexReport:
         """Bring the index up to date, then the automatic threshold. Raises IndexStale, IndexLocked, …"""
-        raise NotImplementedError
+        from ragchat.index.indexer import Indexer
+
+        self._require_folder()
+        indexer = Indexer(
+            self.folder,
+            self._index_to_rebuild() if rebuild else self._opened_index(),
+            self.embedder,
+            notes=self.settings.notes,
+            chunking=self._chunking(),
+            expected_stamp=self._expected_stamp,
+        )
+        remember_folder(self._data_dir, self.folder)
+        self._updating.set()
+        try:
+            report = indexer.run(rebuild=rebuild, retry=retry, on_progress=on_progress, cancel=cancel)
+            if report.complete:
+                self._calibrate(on_progress)
+        finally:
+            self._updating.clear()
+        return report
 
     def assistant(self) -> Assistant:
         """Answers questions from the latest whole state of the index."""
-        raise NotImplementedError
+        from ragchat.answering.assistant import Assistant
+
+        return Assistant(
+            retriever=self._retriever,
+            embedder=self.embedder,
+            server=self._model_server,
+            preferred_model=self.model,
+            settings=self.settings.ollama,
+        )
 
     def conversation(self) -> Conversation:
         """The folder's kept conversation."""
-        raise NotImplementedError
+        from ragchat.answering.conversation import Conversation
+
+        return Conversation(self._data_dir / "conversation.jsonl")
 
     def server_health(self) -> ServerHealth:
         """Whether the model server answers and what is installed; asks no model."""
-        raise NotImplementedError
+        from ragchat.answering.server import ServerHealth
+
+        try:
+            return self._model_server().health()
+        except UsageError as error:
+            host = self.settings.ollama.host
+            return ServerHealth(host, loopback=True, reachable=False, problem=error.message, hint=error.hint)
 
     def model(self) -> str:
         """The model in use: remembered for the folder, else configured; "" where neither is."""
-        raise NotImplementedError
+        remembered = read_folder_file(self._data_dir)
+        return (remembered.model if remembered else "") or self.settings.ollama.model
 
     def remember_model(self, name: str) -> None:
-        """Use this model for the folder from now on."""
-        raise NotImplementedError
+        """Use this model for the folder from now on. Raises StorageFailed."""
+        remember_folder(self._data_dir, self.folder, model=name)
 
     def status(self) -> FolderStatus:
-        """What `ragchat status` tells. Loads no model."""
-        raise NotImplementedError
+        """What `ragchat status` tells. Loads no model. Raises FolderMissing without folder and index."""
+        from ragchat.answering.status import read_status
+
+        if not self._has_index():
+            self._require_folder()
+        return read_status(
+            self.folder,
+            self._opened_index() if self._has_index() else None,
+            self.settings,
+            chunker=self._chunking().stamp,
+            expected_stamp=self._expected_stamp,
+        )
 
     def forget(self) -> None:
-        """Delete the folder's index and conversation."""
-        raise NotImplementedError
+        """Delete the folder's index and conversation. Raises IndexLocked while another process indexes."""
+        from ragchat.index.lock import writer_lock
+        from ragchat.index.schema import remove_database
+
+        self.close()
+        if not self._data_dir.exists():
+            return
+        with writer_lock(self._data_dir):
+            remove_database(self._data_dir)
+            self.conversation().clear()
+        shutil.rmtree(self._data_dir, ignore_errors=True)
 
     def close(self) -> None:
-        """Release files and threads."""
-        raise NotImplementedError
+        """Release files; what is asked for again is opened again."""
+        with self._opening:
+            index, self._index = self._index, None
+        if index is not None:
+            index.close()
+
+    def _has_index(self) -> bool:
+        from ragchat.index.schema import INDEX_FILE
+
+        return self._index is not None or (self._data_dir / INDEX_FILE).exists()
+
+    def _opened_index(self) -> SqliteIndex:
+        from ragchat.index.store import open_index
+
+        with self._opening:
+            if self._index is None:
+                self._index = open_index(self._data_dir)
+            return self._index
+
+    def _index_to_rebuild(self) -> SqliteIndex:
+        """Also in place of a file that cannot be opened: rebuilding is its remedy."""
+        from ragchat.index.store import replace_damaged_index
+
+        try:
+            return self._opened_index()
+        except IndexCorrupt:
+            with self._opening:
+                self._index = replace_damaged_index(self._data_dir)
+                return self._index
+
+    def _require_folder(self) -> None:
+        if not self.folder.is_dir():
+            what = "is no folder" if self.folder.exists() else "is not there"
+            raise FolderMissing(f"{self.folder} {what}", hint="name a folder of notes: ragchat FOLDER")
+
+    def _retriever(self) -> Retriever:
+        from ragchat.retrieval.retriever import Retriever
+
+        if not self._has_index():
+            self._require_folder()
+            raise IndexMissing(f"{self.folder} has no index yet", hint=f"ragchat index -f {self.folder}")
+        snapshot = self._opened_index().snapshot()
+        return Retriever(snapshot, self.embedder(), self.settings.retrieval, self._threshold())
+
+    def _threshold(self) -> Threshold:
+        """The one that holds; calibrated now if an earlier run was stopped before it came to that."""
+        from ragchat.retrieval.calibration import DEFAULT
+        from ragchat.retrieval.threshold import current_threshold, refresh_threshold
+        from ragchat.retrieval.trace import Threshold
+
+        index = self._opened_index()
+        if (known := current_threshold(index, self.settings.retrieval)) is not None:
+            return known
+        if self._updating.is_set():
+            return Threshold(DEFAULT, "default", "calibrated when indexing is done")
+        return refresh_threshold(index, self.embedder(), self.settings.retrieval)
+
+    def _calibrate(self, on_progress: ProgressListener | None) -> None:
+        from ragchat.index.progress import IndexProgress
+        from ragchat.retrieval.threshold import needs_refresh, refresh_threshold
+
+        index = self._opened_index()
+        if needs_refresh(index, self.settings.retrieval):
+            if on_progress is not None:
+                on_progress(IndexProgress("calibrating"))
+            refresh_threshold(index, self.embedder(), self.settings.retrieval)
+
+    def _chunking(self) -> ChunkOptions:
+        from ragchat.chunking.options import ChunkOptions
+
+        return ChunkOptions(**asdict(self.settings.chunking))
+
+    def _expected_stamp(self) -> EmbedderStamp | None:
+        from ragchat.embedding.registry import expected_stamp
+
+        return expected_stamp(self.settings.embedding, ollama_host=self.settings.ollama.host)
+
+    def _model_server(self) -> OllamaServer:
+        from ragchat.answering.ollama import OllamaServer
+
+        with self._opening:
+            if self._server is None:
+                self._server = OllamaServer(self.settings.ollama.host)
+            return self._server
