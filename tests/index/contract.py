@@ -1,0 +1,230 @@
+"""What every index must do, whatever it is kept in: a backend's tests derive from `IndexContract`."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from ragchat.documents.document import FailedDocument
+from ragchat.errors import IndexMissing
+from ragchat.index.protocol import Coverage, Hit, Index, IndexStamp, Scope, Snapshot
+from ragchat.index.rows import text_digest
+from ragchat.index.tokens import tokenize
+from tests.doubles import WordEmbedder
+from tests.index.building import EMBEDDER, STAMP, chunks_of, document, embed, put, source
+
+ANYWHERE = Scope()
+
+
+def found(snapshot: Snapshot, hits: list[Hit]) -> list[str]:
+    return [chunk.content for chunk in snapshot.chunks([hit.chunk_id for hit in hits])]
+
+
+class IndexContract(ABC):
+    @abstractmethod
+    def make(self) -> Iterator[Index]:
+        """A new, empty index."""
+
+    @pytest.fixture
+    def index(self) -> Iterator[Index]:
+        yield from self.make()
+
+    @pytest.fixture
+    def begun(self, index: Index) -> Index:
+        index.begin(STAMP)
+        return index
+
+    def test_an_empty_index_says_so(self, index: Index) -> None:
+        assert index.stamp is None
+        assert index.coverage() == Coverage(0, 0, 0)
+        assert (index.chunk_count(), index.sources(), list(index.failures())) == (0, {}, [])
+        with pytest.raises(IndexMissing) as missing:
+            index.snapshot()
+        assert missing.value.hint == "ragchat index"
+
+    def test_nothing_is_stored_before_a_stamp(self, index: Index) -> None:
+        with pytest.raises(ValueError, match="begin"):
+            put(index, "a.md", "one")
+
+    def test_a_document_is_found_with_its_words_and_its_distance(self, begun: Index) -> None:
+        whole = put(begun, "a.md", "the lease ends in March", "cats sleep")
+        snapshot = begun.snapshot()
+        (hit, other) = snapshot.dense(EMBEDDER.embed_question("when ends the lease"), 5, ANYWHERE)
+        assert found(snapshot, [hit, other]) == ["the lease ends in March", "cats sleep"]
+        vector = snapshot.vectors([hit.chunk_id])[0]
+        half_square = np.sum((vector - EMBEDDER.embed_question("when ends the lease")) ** 2) / 2
+        assert hit.value == pytest.approx(half_square, abs=1e-6)
+        assert begun.document_text("a.md") == whole.text
+        assert snapshot.coverage == begun.coverage() == Coverage(1, 0, 0)
+        assert snapshot.chunk_count == begun.chunk_count() == 2
+
+    def test_equal_distances_come_in_order_of_their_ids(self, begun: Index) -> None:
+        put(begun, "a.md", *["same words"] * 9)
+        snapshot = begun.snapshot()
+        hits = snapshot.dense(EMBEDDER.embed_question("same words"), 4, ANYWHERE)
+        everything = snapshot.dense(EMBEDDER.embed_question("same words"), 100, ANYWHERE)
+        assert hits == everything[:4]
+        assert [hit.chunk_id for hit in hits] == sorted(hit.chunk_id for hit in everything)[:4]
+
+    def test_bm25_never_returns_a_score_of_zero(self, begun: Index) -> None:
+        put(begun, "a.md", "error E1234 in the log", "nothing of the kind", "the E1234 again E1234")
+        snapshot = begun.snapshot()
+        assert found(snapshot, snapshot.lexical(tokenize("e1234"), 10, ANYWHERE)) == [
+            "the E1234 again E1234",
+            "error E1234 in the log",
+        ]
+        assert snapshot.lexical(tokenize("unheard"), 10, ANYWHERE) == []
+        assert snapshot.lexical(tokenize('"'), 10, ANYWHERE) == []
+        assert len(snapshot.containing("e1234", ANYWHERE, 1)) == 1
+        assert (snapshot.document_frequency("e1234"), snapshot.document_frequency("unheard")) == (2, 0)
+
+    def test_a_scope_narrows_every_search(self, begun: Index) -> None:
+        for name in ("house/a.md", "house.md", "work/a.md"):
+            put(begun, name, f"lease of {name}")
+        snapshot = begun.snapshot()
+        question, tokens = EMBEDDER.embed_question("lease"), ["lease"]
+        for scope, names in [
+            (ANYWHERE, {"house/a.md", "house.md", "work/a.md"}),
+            (Scope(prefix="house/"), {"house/a.md"}),
+            (Scope(documents=frozenset({"work/a.md", "absent"})), {"work/a.md"}),
+            (Scope(prefix="house/", documents=frozenset({"work/a.md"})), set()),
+        ]:
+            dense = [hit.chunk_id for hit in snapshot.dense(question, 9, scope)]
+            lexical = [hit.chunk_id for hit in snapshot.lexical(tokens, 9, scope)]
+            for ids in (dense, lexical, snapshot.containing("lease", scope, 9)):
+                assert {chunk.document for chunk in snapshot.chunks(ids)} == names
+
+    def test_replacing_a_document_leaves_nothing_of_the_old_one(self, begun: Index) -> None:
+        put(begun, "a.md", "old words", "older words")
+        before = begun.snapshot()
+        put(begun, "a.md", "new words")
+        after = begun.snapshot()
+        assert found(after, after.lexical(["words"], 9, ANYWHERE)) == ["new words"]
+        assert begun.chunk_count() == 1
+        # What was opened before still answers as it was.
+        assert sorted(found(before, before.lexical(["words"], 9, ANYWHERE))) == ["old words", "older words"]
+
+    def test_an_id_is_never_given_to_another_chunk(self, begun: Index) -> None:
+        put(begun, "a.md", "one")
+        (first,) = begun.snapshot().containing("one", ANYWHERE, 1)
+        begun.remove("a.md")
+        put(begun, "a.md", "two")
+        with pytest.raises(KeyError):
+            begun.snapshot().chunks([first])
+
+    def test_a_refused_document_changes_nothing(self, begun: Index) -> None:
+        put(begun, "a.md", "old words")
+        whole = document("a.md", "new words")
+        chunks = chunks_of(whole, (0, 3), (4, 9))
+        good = embed(chunks)
+        bad_vectors = [good[:1], good[:, :5], good * 2, good * np.float32("nan")]
+        for vectors in bad_vectors:
+            with pytest.raises(ValueError, match="vectors"):
+                begun.replace(whole, source("a.md"), chunks, vectors)
+        shifted = [dataclasses.replace(chunk, content="xxx") for chunk in chunks]
+        with pytest.raises(ValueError, match="slice"):
+            begun.replace(whole, source("a.md"), shifted, good)
+        with pytest.raises(ValueError, match=r"b\.md"):
+            begun.replace(document("b.md", "new words"), source("b.md"), chunks, good)
+        assert begun.document_text("a.md") == "old words"
+        assert begun.chunk_count() == 1
+
+    def test_a_document_without_chunks_is_indexed_all_the_same(self, begun: Index) -> None:
+        put(begun, "empty.md")
+        assert begun.coverage() == Coverage(1, 0, 0)
+        snapshot = begun.snapshot()
+        assert snapshot.dense(EMBEDDER.embed_question("x"), 5, ANYWHERE) == []
+        assert snapshot.lexical(["x"], 5, ANYWHERE) == []
+        assert np.isinf(snapshot.nearest(embed(chunks_of(document("q", "x"), (0, 1))))).all()
+
+    def test_a_failure_takes_the_place_of_the_document_and_back(self, begun: Index) -> None:
+        put(begun, "a.md", "words")
+        failure = FailedDocument("a.md", "it is binary", "leave it out", "d" * 64, "test/1")
+        begun.fail(failure, dataclasses.replace(source("a.md", state="failed"), digest="d" * 64))
+        assert list(begun.failures()) == [failure]
+        assert begun.sources()["a.md"].state == "failed"
+        assert (begun.coverage(), begun.document_text("a.md")) == (Coverage(0, 1, 0), None)
+        put(begun, "a.md", "words")
+        assert (list(begun.failures()), begun.coverage()) == ([], Coverage(1, 0, 0))
+
+    def test_another_stamp_makes_documents_stale_and_never_mixes_vectors(self, begun: Index) -> None:
+        put(begun, "a.md", "words")
+        for embedder in (WordEmbedder(name="other", dimensions=32), WordEmbedder(dimensions=64)):
+            stamp = IndexStamp(embedder.stamp, "test/1")
+            begun.begin(stamp)
+            assert (begun.stamp, begun.coverage()) == (stamp, Coverage(0, 0, 1))
+            assert begun.sources()["a.md"].state == "stale"
+            snapshot = begun.snapshot()
+            assert (snapshot.stamp, snapshot.chunk_count) == (stamp, 0)
+            assert snapshot.lexical(["words"], 5, ANYWHERE) == []
+            assert begun.vectors_of_texts([text_digest("[T]\nwords")]) == {}
+        begun.begin(IndexStamp(EMBEDDER.stamp, "test/2"))
+        assert begun.coverage() == Coverage(0, 0, 1)
+        begun.begin(STAMP)
+        assert (begun.coverage(), begun.snapshot().chunk_count) == (Coverage(1, 0, 0), 1)
+
+    def test_a_question_of_other_dimensions_is_refused(self, begun: Index) -> None:
+        put(begun, "a.md", "words")
+        with pytest.raises(ValueError, match="dimensions"):
+            begun.snapshot().dense(np.ones(5, dtype=np.float32), 5, ANYWHERE)
+
+    def test_vectors_are_known_by_the_text_they_were_made_of(self, begun: Index) -> None:
+        put(begun, "a.md", "words", "more words")
+        digests = [text_digest(f"[T]\n{number}") for number in range(2_000)]
+        known = begun.vectors_of_texts([*digests, text_digest("[T]\nwords")])
+        np.testing.assert_array_equal(known[text_digest("[T]\nwords")], EMBEDDER.embed_question("[T]\nwords"))
+        assert len(known) == 1
+
+    def test_a_renamed_document_keeps_its_vectors(self, begun: Index) -> None:
+        old = put(begun, "old.md", "words", "more words")
+        new = dataclasses.replace(old, name="new/name.md")
+        chunks = chunks_of(new, (0, 5), (6, 16))
+        begun.rename("old.md", new, source("new/name.md", new.text), chunks)
+        assert begun.sources().keys() == {"new/name.md"}
+        snapshot = begun.snapshot()
+        ids = snapshot.containing("words", ANYWHERE, 9)
+        assert snapshot.chunks(ids) == chunks
+        np.testing.assert_array_equal(snapshot.vectors(ids), embed(chunks))
+
+    def test_a_rename_that_would_need_embedding_is_refused(self, begun: Index) -> None:
+        old = put(begun, "old.md", "words")
+        new = dataclasses.replace(old, name="new.md", title="Another")
+        with pytest.raises(ValueError, match="never embedded"):
+            begun.rename("old.md", new, source("new.md"), chunks_of(new, (0, 5)))
+        assert begun.sources().keys() == {"old.md"}
+
+    def test_touching_changes_the_facts_alone(self, begun: Index) -> None:
+        put(begun, "a.md", "words")
+        begun.fail(FailedDocument("b.md", "r", "h"), source("b.md", state="failed"))
+        snapshot = begun.snapshot()
+        for name in ("a.md", "b.md"):
+            now = dataclasses.replace(begun.sources()[name], size=9, modified_ns=8, checked_ns=7)
+            begun.touch(now)
+            assert begun.sources()[name] == now
+        assert begun.snapshot() is snapshot
+
+    def test_names_that_differ_in_case_or_form_are_two_documents(self, begun: Index) -> None:
+        names = ["Note.md", "note.md", "caf\u00e9.md", "cafe\u0301.md", "a\nb.md", "テスト.md"]
+        for name in names:
+            put(begun, name, f"words {name}")
+        assert set(begun.sources()) == set(names)
+        begun.remove("note.md")
+        assert begun.document_text("Note.md") == "words Note.md"
+
+    def test_small_values_are_kept(self, begun: Index) -> None:
+        assert begun.read_value("threshold") is None
+        begun.write_value("threshold", "0.5")
+        begun.write_value("threshold", "0.6 é\n")
+        assert begun.read_value("threshold") == "0.6 é\n"
+
+    def test_the_nearest_is_what_dense_finds_first(self, begun: Index) -> None:
+        for number in range(30):
+            put(begun, f"{number}.md", f"note {number} about {number * 7 % 11}")
+        snapshot = begun.snapshot()
+        questions = EMBEDDER.embed_passages(["note 4", "about 3", "unrelated"])
+        firsts = [snapshot.dense(question, 1, ANYWHERE)[0].value for question in questions]
+        np.testing.assert_allclose(snapshot.nearest(questions), firsts, atol=1e-6)
