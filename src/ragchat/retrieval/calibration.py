@@ -28,7 +28,7 @@ FEWEST_CHUNKS = 50
 """With fewer, a folder's nearest distances say too little, and the default holds."""
 DEFAULT = 0.69
 """In units of `unrelated_distance`, as the next two: 0.65 with all-MiniLM-L6-v2. In samples of 5 to 50
-passages of three corpora it lets at most 2.5 % of unrelated questions pass and refuses at most 6 % of others."""
+passages of three corpora it lets 2.5 % of unrelated questions pass at most, and refuses 6 % of the others."""
 CEILING = 0.75
 """0.70 with all-MiniLM-L6-v2: nearly nothing that answers a question lies beyond it."""
 FLOOR = 0.40

@@ -11,17 +11,19 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Literal
 
-Case = Literal["any", "capitals", "name"]
+Case = Literal["any", "capitals", "name", "perhaps a name"]
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
     """text: as the question writes it.
 
-    case: how it has to stand in a note: "any" way; in "capitals" as in the question; or as a "name", that is
-        never in lower case, and at least once capitalised where no sentence begins.
+    case: how it has to stand in the notes. "any": somehow. "capitals": as in the question. "name": never in
+        lower case. "perhaps a name", where the question's own capitals tell nothing: besides, at least once
+        capitalised where no sentence or line begins.
     """
 
     text: str
@@ -30,7 +32,11 @@ class Term:
 
 _HAN = "\u3005\u4e00-\u9fff\uf900-\ufaff"
 _KATAKANA = "\u30a1-\u30fa\u30fc"
-_SPACELESS = re.compile(f"[{_HAN}\u3040-\u30ff\u0e00-\u0e7f\uac00-\ud7a3]+")
+_UNSPACED = f"{_HAN}\u3040-\u30ff\u0e00-\u0e7f\uac00-\ud7a3"
+_SPACELESS = re.compile(f"[{_UNSPACED}]+")
+LETTER = rf"[^\W{_UNSPACED}]"
+"""A letter or digit of a script that has spaces between its words, as a pattern."""
+
 
 _EDGES = " \t\r\n.,;:!?¡¿'\"`´‘’“”„«»‹›()[]{}<>*…·|–—"
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
@@ -42,7 +48,7 @@ _LETTER_AND_DIGIT = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w.\-/:#]+")
 _FILE_NAME = re.compile(r"\w{2,}(?:\.\w{2,})+")
 _TECHNICAL = re.compile(r"\w+(?:\+\+|#)|\w*[^\W_]_+[^\W_]\w*|\w+(?:::|@|\\)\w[\w.:@\\\-]*|.*[a-z][A-Z].*")
 # "error 1045": a number too plain to stand alone is known by the word before it. Years are too common.
-_NUMBERED = re.compile(r"([^\W\d_]{4,})[ \t]+(?!(?:1\d|20)\d\d\b)(\d{3,})(?![\w.,:/%]\d|\w|%)")
+_NUMBERED = re.compile(r"([^\W\d_]{4,})[ \t]+(?!(?:1[5-9]|20)\d\d\b)(\d{3,})(?![\w.,:/%]\d|\w|%)")
 
 # 山田さん, アダ・ラブレス, 国民健康保険, 김민수씨. Occupations before さん are no names.
 _CJK_NAMES = re.compile(
@@ -52,14 +58,17 @@ _CJK_NAMES = re.compile(
     "|[\uac00-\ud7a3]{2,4}(?=\\s?(?:씨|님))"
 )
 
+_READ = 2000
+"""Characters of a question that are looked at: who pastes more is not asking for one name."""
+_WORD = re.compile(r"[^\W\d_]{3,}(?:['’\-][^\W\d_]+)*")
 _TITLES = frozenset({"mr", "mrs", "ms", "miss", "dr", "prof", "herr", "frau", "mme", "señor", "señora"})
-_WHO = re.compile(r"^\W*who(?:\s+(?:is|was|are|were)|['’]s|\s+the\s+hell\s+is)\s+\W*$", re.IGNORECASE)
-_GERMAN_WHO = re.compile(r"^\W*(?:wer|wen|wem|wessen)\b", re.IGNORECASE)
+_WHO = re.compile(r"\W*who(?:\s+(?:is|was|are|were)|['’]s)\s+\W*", re.IGNORECASE)
+_GERMAN_WHO = re.compile(r"\W*(?:wer|wen|wem|wessen)\b", re.IGNORECASE)
 # Words that show a question to be German, where every noun has a capital.
 _GERMAN = frozenset(
     """
     ist sind und wie wer wen wem warum wann welche welcher welches ich wir nicht eine einen einem einer
-    kann darf muss hat wird gibt mein meine für über kostet schreib
+    kann darf muss wird gibt mein meine für über kostet schreib
     """.split()  # noqa: SIM905 - a list of sixty quoted words is no easier to read
 )
 _CALENDAR = frozenset(
@@ -69,20 +78,25 @@ _CALENDAR = frozenset(
     """.split()  # noqa: SIM905 - a list of sixty quoted words is no easier to read
 )
 
+_STRESSED = frozenset(
+    {"NOT", "ALL", "AND", "ANY", "NEVER", "ALWAYS", "ONLY", "MUST", "NOW", "STOP", "PLEASE", "THE"}
+)
+
 
 def terms_of(question: str, count_tokens: Callable[[str], int]) -> tuple[Term, ...]:
     """The names and identifiers of a question, once each, in its order within each kind.
 
     count_tokens: the encoder's; a lower-case word that it has no single piece for may be a name.
     """
-    text = unicodedata.normalize("NFKC", question)
+    text = unicodedata.normalize("NFKC", question[:_READ])
     spaced = _SPACELESS.sub(" ", text)
     terms = [Term(" ".join(match.groups()), "any") for match in _NUMBERED.finditer(spaced)]
     words = [_POSSESSIVE.sub("", word.strip(_EDGES)).strip(_EDGES) for word in spaced.split()]
     terms += [Term(word, "any") for word in words if word and _is_code(word)]
     terms += _cased(spaced, count_tokens)
     terms += [Term(match.group(), "any") for match in _CJK_NAMES.finditer(text)]
-    return tuple({term.text.casefold(): term for term in reversed(terms)}.values())[::-1]
+    wanted = [term for term in terms if term.text.casefold() not in _CALENDAR]
+    return tuple({term.text.casefold(): term for term in reversed(wanted)}.values())[::-1]
 
 
 def _is_code(word: str) -> bool:
@@ -98,31 +112,51 @@ def _is_code(word: str) -> bool:
 
 def _cased(question: str, count_tokens: Callable[[str], int]) -> Iterator[Term]:
     """Acronyms and names, as far as the question's own use of capitals tells anything."""
-    letters = [letter for letter in question if letter.isalpha()]
-    all_lower = all(letter.islower() for letter in letters)
-    words = list(re.finditer(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*", question))
-    told = not all_lower and not _shouted_or_titled([match.group() for match in words])
-    german = any(match.group().casefold() in _GERMAN for match in words)
-    for match in words:
-        word = _POSSESSIVE.sub("", match.group())
-        before = question[: match.start()]
-        if len(word) < 3 or word.casefold() in _CALENDAR:
+    words = [_Word(match, question) for match in _WORD.finditer(question)]
+    lower = all(letter.islower() for letter in question if letter.isalpha())
+    told = not lower and not _shouted_or_titled(question)
+    capitals = [word for word in words if told and word.text[0].isupper() and not word.first]
+    acronyms = [word.text for word in words if told and word.text.isupper()]
+    yield from (Term(text, "capitals") for text in acronyms if text not in _STRESSED)
+    yield from _names([word for word in capitals if not word.text.isupper()], words)
+    for word in words:
+        if word not in capitals:
+            unknown = (lower or word.first) and count_tokens(word.text.casefold()) > count_tokens("a")
+            if unknown or _named_by_context(word.before):
+                yield Term(word.text, "perhaps a name")
+
+
+class _Word:
+    """A word of a question. first: its capital, if any, comes from the sentence that begins with it."""
+
+    def __init__(self, match: re.Match[str], question: str) -> None:
+        self.text = _POSSESSIVE.sub("", match.group())
+        self.start = match.start()
+        self.end = match.end()
+        self.before = question[: self.start]
+        self.first = begins_sentence(self.before)
+
+
+def _names(capitals: Sequence[_Word], words: Sequence[_Word]) -> Iterator[Term]:
+    """Ada Oyelaran is one name; a note may also have the last word of it alone, but Ada alone is anyone."""
+    german = any(word.text.casefold() in _GERMAN for word in words)
+    run: list[_Word] = []
+    for word, following in zip_longest(capitals, capitals[1:]):
+        run.append(word)
+        if following is not None and following.start == word.end + 1:
             continue
-        if told and word.isupper():
-            yield Term(word, "capitals")
-        elif told and word[0].isupper() and not begins_sentence(before):
-            if not german or _german_name(before, words, match):
-                yield Term(word, "name")
-        elif _named_by_context(before) or (
-            (all_lower or not before.strip(_EDGES)) and len(word) >= 4 and _unknown(word, count_tokens)
-        ):
-            yield Term(word, "name")
+        if len(run) > 1:
+            yield Term(" ".join(member.text for member in run), "name")
+        # Every German noun has a capital: one word alone is a name only where the question says so.
+        if not german or _named_by_context(word.before) or _GERMAN_WHO.match(word.before):
+            yield Term(word.text, "name")
+        run = []
 
 
-def _shouted_or_titled(words: Sequence[str]) -> bool:
+def _shouted_or_titled(question: str) -> bool:
     """WHY IS THE SKY BLUE, Why Is The Sky Blue: capitals that say nothing about a word."""
-    capitals = sum(word[0].isupper() for word in words)
-    return all(word.isupper() for word in words) or (len(words) > 3 and capitals > 0.7 * len(words))
+    words = re.findall(r"[^\W\d_]{2,}", question)
+    return question.isupper() or (len(words) > 3 and all(word[0].isupper() for word in words))
 
 
 def begins_sentence(before: str) -> bool:
@@ -131,23 +165,14 @@ def begins_sentence(before: str) -> bool:
     return not kept or kept[-1] in ".!?:\n\r"
 
 
+def after_title(before: str) -> bool:
+    """Whether a word after this text is someone's name: Dr. Oyelaran."""
+    previous = before[-20:].rstrip().rsplit(maxsplit=1)[-1:] or [""]
+    return previous[0].strip(_EDGES).casefold() in _TITLES
+
+
 def _named_by_context(before: str) -> bool:
-    """After "who is" or a title."""
-    previous = before.rstrip().rsplit(maxsplit=1)[-1:] or [""]
-    return bool(_WHO.match(before)) or previous[0].strip(_EDGES).casefold() in _TITLES
-
-
-def _german_name(before: str, words: Sequence[re.Match[str]], match: re.Match[str]) -> bool:
-    """Every German noun has a capital: a name takes a title, a `wer`, or a second capital beside it."""
-    if _named_by_context(before) or _GERMAN_WHO.match(before):
-        return True
-    place = words.index(match)
-    beside = [words[i].group() for i in (place - 1, place + 1) if 0 < i < len(words)]
-    return any(word[0].isupper() for word in beside)
-
-
-def _unknown(word: str, count_tokens: Callable[[str], int]) -> bool:
-    return count_tokens(word.casefold()) > count_tokens("a")
+    return bool(_WHO.fullmatch(before)) or after_title(before)
 
 
 def written_without_spaces(text: str) -> bool:

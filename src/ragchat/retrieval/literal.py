@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Scope, Snapshot
 from ragchat.index.tokens import tokenize
-from ragchat.retrieval.identifiers import Term, begins_sentence, terms_of, written_without_spaces
+from ragchat.retrieval.identifiers import (
+    LETTER,
+    Term,
+    after_title,
+    begins_sentence,
+    terms_of,
+    written_without_spaces,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +63,14 @@ def _holders(term: Term, snapshot: Snapshot, scope: Scope, at_most: int) -> list
     chunk_ids = snapshot.containing(rarest, scope, at_most)
     chunks = dict(zip(chunk_ids, snapshot.chunks(chunk_ids), strict=True))
     uses = {chunk_id: list(_uses(term, chunk)) for chunk_id, chunk in chunks.items()}
-    if term.case == "name" and not _is_name([use for found in uses.values() for use in found]):
+    if not _stands_as_it_must(term, [use for found in uses.values() for use in found]):
         return []
     return [chunk_id for chunk_id, found in uses.items() if found]
 
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """One place where a term stands. inside: no sentence, line or heading begins with it."""
+    """One place where a term stands. inside: its capital, if any, comes from no sentence, line or heading."""
 
     text: str
     inside: bool
@@ -72,14 +79,19 @@ class _Use:
 def _uses(term: Term, chunk: Chunk) -> Iterator[_Use]:
     words = r"\s+".join(re.escape(word) for word in term.text.split())
     # Within other letters or digits it is another word: Hendrick is not Hendricks, 20.04 is not 20.04.1.
-    pattern = words if written_without_spaces(term.text) else rf"(?<!\w){words}(?!\w|[.,]\d)"
+    pattern = words if written_without_spaces(term.text) else rf"(?<!{LETTER}){words}(?!{LETTER}|[.,]\d)"
     found = re.compile(pattern, 0 if term.case == "capitals" else re.IGNORECASE)
     content = unicodedata.normalize("NFKC", chunk.content)
     for match in found.finditer(content):
-        yield _Use(match.group(), not begins_sentence(content[: match.start()]))
+        before = content[: match.start()]
+        yield _Use(match.group(), after_title(before) or not begins_sentence(before))
     for match in found.finditer(unicodedata.normalize("NFKC", "\n".join((chunk.title, *chunk.section)))):
         yield _Use(match.group(), inside=False)
 
 
-def _is_name(uses: list[_Use]) -> bool:
-    return any(use.inside for use in uses) and all(use.text[0].isupper() for use in uses)
+def _stands_as_it_must(term: Term, uses: list[_Use]) -> bool:
+    """A word that some passage has in lower case is an ordinary word there, and so everywhere."""
+    if term.case in ("any", "capitals"):
+        return True
+    capitalised = all(use.text[0].isupper() for use in uses)
+    return capitalised and (term.case == "name" or any(use.inside for use in uses))

@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragchat.errors import IndexStale, UsageError
+from ragchat.index.protocol import Scope
+from ragchat.retrieval.retriever import Retriever
+from ragchat.retrieval.trace import RetrievalTrace, Threshold
+from ragchat.settings import RetrievalSettings
+from tests.doubles import WordEmbedder
+from tests.retrieval.doubles import MemorySnapshot, passage
+
+NOTES = [
+    passage("Simmer the lentils with cumin until the lentils are soft.", "cooking/soup.md"),
+    passage("Beat the eggs with sugar and fold in the flour.", "cooking/cake.md"),
+    passage("The lease ends on 31 March 2027 with two months notice.", "house/lease.md"),
+    passage("The landlord is Mrs Oyelaran and the boiler shows E1234 when it fails.", "house/boiler.md"),
+    passage("Renew the passport at the office in Harbour Street, the address of the office.", "papers.md"),
+]
+EMBEDDER = WordEmbedder()
+
+
+def retriever(threshold: float = 0.65, notes=NOTES, **wanted: int) -> Retriever:  # type: ignore[no-untyped-def]
+    snapshot = MemorySnapshot(notes, EMBEDDER)
+    return Retriever(snapshot, EMBEDDER, RetrievalSettings(**wanted), Threshold(threshold, "setting"))
+
+
+def documents(trace: RetrievalTrace) -> list[str]:
+    return [source.chunk.document for source in trace.sources]
+
+
+some_words = st.lists(
+    st.sampled_from(
+        ["the", "lease", "ends", "lentils", "flour", "boiler", "E1234", "office", "zzz", "20.04", "?"]
+    ),
+    min_size=1,
+    max_size=8,
+).map(" ".join)
+
+
+@settings(max_examples=60)
+@given(
+    some_words, st.floats(0, 1.2), st.sampled_from(["", "house/", "cooking/", "nowhere/"]), st.integers(1, 5)
+)
+def test_a_trace_is_whole(question: str, threshold: float, prefix: str, limit: int) -> None:
+    snapshot = MemorySnapshot(NOTES, EMBEDDER)
+    wanted = RetrievalSettings(candidates=limit, sources=2)
+    scope = Scope(prefix=prefix)
+    trace = Retriever(snapshot, EMBEDDER, wanted, Threshold(threshold, "setting")).retrieve(question, scope)
+    found = trace.candidates
+    assert [c.fused_rank for c in found] == list(range(1, len(found) + 1))
+    assert len({c.chunk_id for c in found}) == len(found)
+    for ranks in ([c.dense_rank for c in found], [c.bm25_rank for c in found]):
+        present = sorted(rank for rank in ranks if rank is not None)
+        assert present == list(range(1, len(present) + 1))
+    for c in found:
+        assert scope.admits(c.chunk.document)
+        assert (c.bm25_rank is None) == (c.bm25_score is None)
+        assert c.bm25_score is None or c.bm25_score > 0
+        vector = snapshot.vectors([c.chunk_id])[0]
+        assert c.distance == pytest.approx(1 - float(vector @ EMBEDDER.embed_question(question)), abs=1e-6)
+    assert trace.nearest == (min(c.distance for c in found) if found else None)
+    assert trace.refused == all(c.distance > threshold for c in found)
+    assert trace.literal is None or (trace.refused and trace.literal.candidate == found[0])
+
+
+def test_a_prime_number_is_not_in_the_cooking_notes() -> None:
+    trace = retriever().retrieve("is 17 a prime number?", Scope(prefix="cooking/"))
+    assert trace.refused
+    assert trace.sources == ()
+    assert trace.nearest is not None
+    assert trace.nearest > 0.65
+    assert {c.verdict for c in trace.candidates} == {"too far"}
+    assert trace.literal is None
+
+
+def test_what_was_asked_before_is_no_evidence() -> None:
+    ours = retriever()
+    assert documents(ours.retrieve("lease ends")) == ["house/lease.md"]
+    after = ours.retrieve("why is sky blue")
+    assert after.refused
+    fresh = retriever().retrieve("why is sky blue")
+    assert after.candidates == fresh.candidates
+
+
+@pytest.mark.parametrize("question", ["hello", "thanks!", "blorpt fnargle", "...", "?"])
+def test_small_talk_and_gibberish_have_no_sources(question: str) -> None:
+    trace = retriever().retrieve(question)
+    assert trace.refused
+    assert trace.literal is None
+
+
+def test_gibberish_lies_clearly_farther_than_a_hit() -> None:
+    ours = retriever()
+    hit = ours.retrieve("the lease ends on").nearest
+    gibberish = ours.retrieve("blorpt fnargle quimsy").nearest
+    assert hit is not None
+    assert gibberish is not None
+    assert gibberish > hit + 0.2
+
+
+def test_a_filter_does_not_lift_the_threshold() -> None:
+    ours = retriever()
+    assert documents(ours.retrieve("lease ends")) == ["house/lease.md"]
+    elsewhere = ours.retrieve("lease ends", Scope(documents=frozenset({"cooking/cake.md"})))
+    assert elsewhere.refused
+    assert [c.chunk.document for c in elsewhere.candidates] == ["cooking/cake.md"]
+
+
+def test_a_japanese_note_is_found_by_two_words() -> None:
+    notes = [*NOTES, passage("次の会議は金曜日です。議事録は田中が書きます。", "会議.md")]
+    trace = retriever(notes=notes).retrieve("会議 議事録")
+    ranked = [c for c in trace.candidates if c.bm25_rank is not None]
+    assert ranked[0].chunk.document == "会議.md"
+    assert trace.candidates[0].chunk.document == "会議.md"
+
+
+@pytest.mark.parametrize(
+    ("question", "held"),
+    [
+        ("multi-agent", "We tried a multi-agent planner."),
+        ("don't", "The pumps don't start in winter."),
+        ("20.04", "The server still runs Ubuntu 20.04 today."),
+        ("C++", "The solver is written in C++ since May."),
+        ("E1234", "It shows E1234 when it fails."),
+    ],
+)
+def test_awkward_words_are_found_word_for_word(question: str, held: str) -> None:
+    trace = retriever(notes=[*NOTES[:3], passage(held, "wanted.md")]).retrieve(question)
+    assert trace.candidates[0].chunk.document == "wanted.md"
+    assert trace.candidates[0].bm25_rank == 1
+
+
+@pytest.mark.parametrize(
+    "question", ['"', '"""', "C++ (", "'; DROP TABLE chunks; --", "\x00\x1b[2J", "a" * 20_000]
+)
+def test_odd_questions_do_no_harm(question: str) -> None:
+    trace = retriever().retrieve(question)
+    assert trace.question == question
+    assert trace.refused
+
+
+def test_a_question_that_the_terminal_could_not_decode() -> None:
+    question = "lease \udcff ends"
+    trace = retriever().retrieve(question)
+    assert trace.question == question
+    assert trace.candidates[0].chunk.document == "house/lease.md"
+
+
+def test_keywords_find_without_every_word() -> None:
+    trace = retriever(threshold=0.7).retrieve("what is the passport office address?")
+    assert documents(trace)[0] == "papers.md"
+
+
+@pytest.mark.parametrize("question", ["", "   ", "\n\t", "\u3000"])
+def test_an_empty_question_is_an_error_with_a_way_out(question: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        retriever().retrieve(question)
+    assert raised.value.hint
+
+
+def test_an_empty_index_refuses_without_a_nearest() -> None:
+    trace = retriever(notes=[]).retrieve("anything at all")
+    assert trace.refused
+    assert trace.candidates == ()
+    assert trace.nearest is None
+    assert trace.literal is None
+
+
+def test_vectors_of_two_embedders_are_never_compared() -> None:
+    other = WordEmbedder(name="other-words")
+    with pytest.raises(IndexStale) as raised:
+        Retriever(MemorySnapshot(NOTES, EMBEDDER), other, RetrievalSettings(), Threshold(0.5, "setting"))
+    assert "made by words (" in raised.value.message
+    assert "use is other-words (" in raised.value.message
+    assert raised.value.hint == "ragchat index --rebuild"
+
+
+def test_the_same_model_with_another_size_says_what_differs() -> None:
+    other = WordEmbedder(dimensions=128)
+    with pytest.raises(IndexStale, match=r"words \(dimensions 256\).*words \(dimensions 128\)"):
+        Retriever(MemorySnapshot(NOTES, EMBEDDER), other, RetrievalSettings(), Threshold(0.5, "setting"))
+
+
+def test_a_vector_that_is_no_number_is_neither_evidence_nor_nearest() -> None:
+    vectors = EMBEDDER.embed_passages([note.text for note in NOTES])
+    vectors[2] = np.nan
+    snapshot = MemorySnapshot(NOTES, EMBEDDER, vectors)
+    trace = Retriever(snapshot, EMBEDDER, RetrievalSettings(), Threshold(2.0, "setting")).retrieve(
+        "the lease ends"
+    )
+    lease = next(c for c in trace.candidates if c.chunk.document == "house/lease.md")
+    assert math.isnan(lease.distance)
+    assert lease.verdict == "too far"
+    assert trace.nearest is not None
+    assert not math.isnan(trace.nearest)
+
+
+def test_only_what_bm25_found_has_a_distance_too() -> None:
+    # The cosine prefers the note that repeats "the", BM25 the one with the rare code.
+    trace = retriever(candidates=1).retrieve("the the the the E1234")
+    lexical = next(c for c in trace.candidates if c.dense_rank is None)
+    assert lexical.chunk.document == "house/boiler.md"
+    vector = EMBEDDER.embed_passages([lexical.chunk.text])[0]
+    expected = 1 - float(vector @ EMBEDDER.embed_question("the the the the E1234"))
+    assert lexical.distance == pytest.approx(expected, abs=1e-6)
+
+
+def test_timings_are_measured() -> None:
+    timings = retriever().retrieve("the lease ends").timings_ms
+    assert set(timings) == {"embed", "search", "rerank"}
+    assert timings["embed"] > 0
+    assert timings["search"] > 0
+
+
+def test_a_refused_literal_passage_comes_first_and_can_be_let_through() -> None:
+    question = "what could E1234 possibly mean for somebody like me"
+    ours = retriever(threshold=0.3)
+    refused = ours.retrieve(question)
+    assert refused.refused
+    assert refused.literal is not None
+    assert refused.literal.term == "E1234"
+    assert refused.candidates[0] == refused.literal.candidate
+    assert refused.candidates[0].chunk.document == "house/boiler.md"
+    assert refused.candidates[0].verdict == "too far"
+
+    admitted = ours.retrieve(question, admit=frozenset({refused.literal.candidate.chunk_id}))
+    assert documents(admitted) == ["house/boiler.md"]
+    assert admitted.candidates[0].number == 1
+    assert admitted.literal is None
+    assert admitted.threshold == refused.threshold
+
+
+def test_a_literal_passage_that_no_search_proposed_is_fetched() -> None:
+    # One candidate of each search, and both prefer the lease: the passage with the code is none of them.
+    question = "the lease ends on 31 March 2027 with two months notice and E1234"
+    far = retriever(threshold=0.01, candidates=1).retrieve(question)
+    assert far.literal is not None
+    assert far.candidates[0].chunk.document == "house/boiler.md"
+    assert far.candidates[0].dense_rank is None
+    assert [c.fused_rank for c in far.candidates] == list(range(1, len(far.candidates) + 1))
+
+
+def test_an_answered_question_has_no_literal_offer() -> None:
+    trace = retriever(threshold=1.5).retrieve("what does E1234 mean")
+    assert not trace.refused
+    assert trace.literal is None
