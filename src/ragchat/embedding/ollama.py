@@ -129,7 +129,7 @@ def ollama_stamp(settings: EmbeddingSettings, name: str, host: str) -> EmbedderS
     try:
         model = OllamaModel(name, host, seconds=_QUICK_SECONDS)
         facts = model.facts()
-    except (EmbedderUnavailable, UsageError, InputRefused):
+    except (EmbedderUnavailable, UsageError):
         return None
     return _stamp(settings, model.name, facts, dimensions=facts.dimensions) if facts.dimensions else None
 
@@ -137,8 +137,8 @@ def ollama_stamp(settings: EmbeddingSettings, name: str, host: str) -> EmbedderS
 def estimated_tokens(text: str) -> int:
     """Tokens of a text by an unknown tokenizer, special tokens included, rather too many than too few.
 
-    Half the letters of a lower-case run, one for every other ASCII character, none for a space before a word,
-    and the UTF-8 bytes of everything else, which is what a tokenizer falls back on.
+    Half the letters of a lower-case run, one for every other ASCII character and line break, none for a space
+    before a word, two for any other character, four beyond the basic plane (where tokenizers go by bytes).
     """
     tokens = _SPECIAL_TOKENS
     before = ""
@@ -151,7 +151,7 @@ def estimated_tokens(text: str) -> int:
         elif kind == "space":
             tokens += before == "space"
         else:
-            tokens += len(found.encode("utf-8", "replace"))
+            tokens += 1 if found.isspace() else 2 if found <= "\uffff" else 4
         before = kind or ""
     return tokens
 

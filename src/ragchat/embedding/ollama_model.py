@@ -19,6 +19,8 @@ _CONNECT_SECONDS = 5.0
 _TOO_LONG = 400
 _NOT_FOUND = 404
 _NO_EMBEDDINGS = 501
+# A vector with a NaN in it, say, for which the server has no JSON.
+_FAILED = 500
 
 
 class InputRefused(Exception):
@@ -60,7 +62,9 @@ class OllamaModel:
         # A proxy from the environment must not stand between this machine and itself.
         trust = not is_loopback(self.host)
         timeout = httpx.Timeout(seconds, connect=_CONNECT_SECONDS)
-        self._client: Any = import_ollama().Client(self.host, timeout=timeout, trust_env=trust)
+        # No connection outlives its request: embedders are not closed, and a restarted server is no surprise.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self._client: Any = import_ollama().Client(self.host, timeout=timeout, trust_env=trust, limits=limits)
         self._get: Callable[[str], httpx.Response] = lambda path: httpx.get(
             self.host + path, timeout=timeout, trust_env=trust
         )
@@ -72,14 +76,8 @@ class OllamaModel:
         digest = installed.get(self.name)
         if not digest:
             raise self._not_installed()
-        info = self._asked(self._model_info)
-        family = info.get("general.architecture", "")
-        return OllamaFacts(
-            digest=digest,
-            version=version,
-            context=int(info.get(f"{family}.context_length") or 0),
-            dimensions=int(info.get(f"{family}.embedding_length") or 0),
-        )
+        context, dimensions = self._asked(self._sizes)
+        return OllamaFacts(digest, version, context, dimensions)
 
     def embed(self, inputs: Sequence[str], *, context: int) -> Sequence[Sequence[float]]:
         """One vector an input, whole: never of a truncated input.
@@ -88,16 +86,25 @@ class OllamaModel:
         value makes the server load the model again. Raises EmbedderUnavailable, and InputRefused (on which no
         input of the call was embedded).
         """
-        return self._asked(
-            lambda: (
-                self._client.embed(
+        ollama = import_ollama()
+
+        def ask() -> Sequence[Sequence[float]]:
+            try:
+                vectors: Sequence[Sequence[float]] = self._client.embed(
                     self.name,
                     [readable(text) for text in inputs],
                     truncate=False,
                     options={"num_ctx": context} if context else None,
                 ).embeddings
-            )
-        )
+            except ollama.ResponseError as error:
+                if error.status_code not in (_TOO_LONG, _FAILED):
+                    raise
+                raise InputRefused(_one_line(error.error), too_long=error.status_code == _TOO_LONG) from error
+            if len(vectors) != len(inputs) or len({len(vector) for vector in vectors}) != 1:
+                raise ValueError("not one vector of one length for every input")
+            return vectors
+
+        return self._asked(ask)
 
     def pull(self, notify: Notify) -> None:
         """Have the server download the model. Raises EmbedderUnavailable."""
@@ -111,11 +118,15 @@ class OllamaModel:
 
         self._asked(follow)
 
-    def _model_info(self) -> dict[str, Any]:
+    def _sizes(self) -> tuple[int, int]:
         try:
-            return dict(self._client.show(self.name).modelinfo or {})
+            info = self._client.show(self.name).modelinfo or {}
         except ValueError:  # an answer without model_info does not pass the client's own check
-            return {}
+            return 0, 0
+        family = info.get("general.architecture", "")
+        return int(info.get(f"{family}.context_length") or 0), int(
+            info.get(f"{family}.embedding_length") or 0
+        )
 
     def _asked(self, question: Callable[[], T]) -> T:
         import httpx
@@ -124,7 +135,7 @@ class OllamaModel:
         try:
             return question()
         except ollama.ResponseError as error:
-            raise self._explained(error.status_code, str(error.error)) from error
+            raise self._explained(error.status_code, error.error) from error
         except httpx.HTTPStatusError as error:
             raise self._explained(error.response.status_code, error.response.text) from error
         except httpx.TimeoutException as error:
@@ -136,13 +147,12 @@ class OllamaModel:
             raise EmbedderUnavailable(
                 f"no ollama server answers at {self.host}, which embeds with {self.name}", hint="ollama serve"
             ) from error
-        except (ValueError, KeyError) as error:
+        except (ValueError, TypeError, KeyError) as error:
             raise EmbedderUnavailable(
                 f"what answers at {self.host} does not speak as ollama does", hint="ollama --version"
             ) from error
 
-    def _explained(self, status: int, message: str) -> Exception:
-        message = " ".join(message.split())[:200] or f"status {status}"
+    def _explained(self, status: int, message: object) -> EmbedderUnavailable:
         if status == _NOT_FOUND:
             return self._not_installed()
         if status == _NO_EMBEDDINGS:
@@ -150,13 +160,19 @@ class OllamaModel:
                 f"{self.name} on ollama at {self.host} is a chat model: it cannot embed",
                 hint="RAGCHAT_EMBEDDING_MODEL=ollama:bge-m3, after: ollama pull bge-m3",
             )
-        if status == _TOO_LONG or status == 500:
-            return InputRefused(message, too_long=status == _TOO_LONG)
+        # The client gives an error in the middle of a stream the status -1.
+        answered = f"answered {status}" if status > 0 else "gave up"
         return EmbedderUnavailable(
-            f"ollama at {self.host} answered {status} about {self.name}: {message}", hint="ollama ps"
+            f"ollama at {self.host} {answered} about {self.name}: {_one_line(message)}", hint="ollama ps"
         )
 
     def _not_installed(self) -> EmbedderUnavailable:
         return EmbedderUnavailable(
             f"ollama at {self.host} has no model {self.name}", hint=f"ollama pull {self.name}"
         )
+
+
+def _one_line(message: object) -> str:
+    """A server's words, short, without control characters; its error can be an object."""
+    printable = "".join(character if character.isprintable() else " " for character in str(message))
+    return " ".join(printable.split())[:200] or "no reason given"
