@@ -18,6 +18,12 @@ def cluster_starts(text: str, start: int, end: int) -> list[int]:
     return [match.start() for match in found if match.start() > start]
 
 
+def begins_cluster(text: str, at: int) -> bool:
+    """Whether a cluster begins at an offset that follows white space or punctuation."""
+    before = _CLUSTER.match(text, at - 1, at + 1)
+    return before is None or before.end() == at
+
+
 def has_visible(text: str) -> bool:
     """Whether there is anything but white space, controls and invisible format characters."""
     return _VISIBLE.search(text) is not None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ragchat.chunking.chunk import TokenCounter
-from ragchat.chunking.graphemes import cluster_starts, has_visible
+from ragchat.chunking.graphemes import begins_cluster, cluster_starts, has_visible
 from ragchat.chunking.places import Breaks
 from ragchat.chunking.sentences import line_spans, sentence_spans
 from ragchat.chunking.speech import Speech
@@ -15,6 +16,14 @@ from ragchat.documents.document import Block, BlockKind, Document
 
 LONGEST_RAW = 4
 """A passage is at most so many times `size` long with its silent ranges, so that a quote stays readable."""
+
+# Where a sentence that is too long is cut, best first; one over the share of the range is the least that it cuts.
+_ENDINGS = (
+    (re.compile(r"\r\n|[\r\n]"), 4),
+    (re.compile(r"[。！？][」』）】〉》〕”’]*+|[.!?…]\s"), 4),
+    (re.compile(r"[；：、，．…]|[;:,]\s"), 2),
+    (re.compile(r"\s"), 2),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,39 +175,23 @@ class Cutter:
 
     def natural_cut(self, start: int, limit: int) -> int:
         """Cut after a line or a stop, else a clause, else a word; else between any two characters."""
-        starts = cluster_starts(self._text, start, limit)
-        whole = [cut for cut in starts if not self._speech.silent_around(cut)] or starts
-        quarter = (limit - start) // 4
-        for ends_well, shortest in (
-            (self._ends_line, quarter),
-            (self._ends_stop, quarter),
-            (self._ends_clause, 2 * quarter),
-            (self._ends_word, 2 * quarter),
-        ):
-            for cut in reversed(whole):
-                if cut - start <= shortest:
-                    break
-                if ends_well(cut):
+        for ending, share in _ENDINGS:
+            earliest = start + 1 + (limit - start) // share
+            ends = [match.end() for match in ending.finditer(self._text, earliest - 1, limit)]
+            for cut in reversed(ends):
+                if (
+                    cut >= earliest
+                    and begins_cluster(self._text, cut)
+                    and not self._speech.silent_around(cut)
+                ):
                     return cut
-        return whole[-1] if whole else limit
+        starts = cluster_starts(self._text, start, limit)
+        outside = (cut for cut in reversed(starts) if not self._speech.silent_around(cut))
+        return next(outside, starts[-1] if starts else limit)
 
     def blind_cut(self, start: int, limit: int) -> int:
         """Cut at the limit itself, or before the character that it would cut in two."""
         return max(cluster_starts(self._text, start, limit), default=limit)
-
-    def _ends_line(self, cut: int) -> bool:
-        return self._text[cut - 1] in "\r\n"
-
-    def _ends_stop(self, cut: int) -> bool:
-        before = self._text[cut - 2 : cut]
-        return before[-1] in "。！？" or (before[-1].isspace() and before[0] in ".!?…")
-
-    def _ends_clause(self, cut: int) -> bool:
-        before = self._text[cut - 2 : cut]
-        return before[-1] in "；：、，．…" or (before[-1].isspace() and before[0] in ";:,")
-
-    def _ends_word(self, cut: int) -> bool:
-        return self._text[cut - 1].isspace()
 
     def trimmed(self, start: int, end: int) -> tuple[int, int]:
         """The range without white space around it."""

@@ -7,10 +7,10 @@ longer be quoted whole. So the rules are cautious: a stop ends a sentence only w
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from ragchat.chunking.abbreviations import NEVER_BEFORE_NUMBER, NEVER_LAST, SOMETIMES_LAST, STARTERS
+from ragchat.chunking.graphemes import begins_cluster
 
 # Possessive repetitions: nothing is read twice, whatever the text.
 _MARK = re.compile(
@@ -88,7 +88,7 @@ def _sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
         else:
             ends = _stop_ends(text, mark, sentence_start, end)
         following = _after(_SPACE, text, mark.end(), end)
-        if ends and following < end and not _joins_the_one_before(text[following]):
+        if ends and following < end and begins_cluster(text, following):
             depth = 0
             sentence_start = following
             yield mark.end()
@@ -161,8 +161,3 @@ def _after(pattern: re.Pattern[str], text: str, position: int, end: int) -> int:
     """Where the match of a pattern that may be empty ends."""
     match = pattern.match(text, position, end)
     return match.end() if match else position
-
-
-def _joins_the_one_before(character: str) -> bool:
-    """Whether a character belongs to the one before it, be that a space: a combining mark, a joiner."""
-    return unicodedata.category(character).startswith("M") or character == "\u200d"
