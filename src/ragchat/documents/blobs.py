@@ -11,17 +11,20 @@ import re
 from ragchat.documents.document import Span
 from ragchat.documents.spans import merged
 
-_BREAK = r"(?:\r\n|\r|\n)"
+_BREAK = r"(?>\r\n|\r|\n)"
+# `^` and `$` know only LF.
+_LINE_START, _LINE_END = r"(?<![^\r\n])", r"(?![^\r\n])"
 # A data address with what wraps it: the target of an image (its words before stay), a whole HTML tag, or the
 # whole definition of a reference, as Google Docs exports its pictures.
 _ADDRESS = (
     rf"data:[\w.+/-]*+(?:;[\w.=-]++)*?;base64,(?:[A-Za-z0-9+/=%_-]++(?:{_BREAK}(?=[A-Za-z0-9+/=]{{40}}))?)++"
 )
-_DATA_ADDRESS = re.compile(rf"(?P<address>{_ADDRESS})", re.IGNORECASE)
+_DATA_ADDRESS = re.compile(_ADDRESS, re.IGNORECASE)
 _BARE = re.compile(r"(?<![A-Za-z0-9+/=_&?%.:#~-])[A-Za-z0-9+/=_-]{512,}+(?![&?%.:#~])")
 _LINE = r"[A-Za-z0-9+/]{60,}+={0,2}+[ \t]*+"
 _WRAPPED = re.compile(
-    rf"^(?:[ \t>]*+{_LINE}{_BREAK}){{6,}}+(?:[ \t>]*+[A-Za-z0-9+/]++={{0,2}}+[ \t]*+$)?+", re.MULTILINE
+    rf"{_LINE_START}(?:[ \t>]*+{_LINE}{_BREAK}){{6,}}+"
+    rf"(?:[ \t>]*+[A-Za-z0-9+/]++={{0,2}}+[ \t]*+{_LINE_END})?+"
 )
 _MIN_ADDRESS = 200
 _MIN_BARE = 512
@@ -29,7 +32,7 @@ _TARGET_OPEN = re.compile(r"\]\([ \t]*<?$")
 _TARGET_CLOSE = re.compile(r">?(?:[ \t]+(?:\"[^\"\r\n]*\"|'[^'\r\n]*'))?[ \t]*\)")
 _TAG_OPEN = re.compile(r"<[A-Za-z][^<>]*$")
 _TAG_CLOSE = re.compile(r"[^<>\r\n]*>")
-_DEFINITION_OPEN = re.compile(r"^[ \t]{0,3}\[[^\[\]\r\n]+\]:[ \t]*<?$", re.MULTILINE)
+_DEFINITION_OPEN = re.compile(rf"{_LINE_START}[ \t]{{0,3}}\[[^\[\]\r\n]+\]:[ \t]*<?$")
 _DEFINITION_CLOSE = re.compile(r">?[^\r\n]*")
 _LOOK_BACK = 1000
 

@@ -172,11 +172,15 @@ def _iso_2022(data: bytes) -> Decoded | None:
 
 def _wide(data: bytes) -> Decoded | None:
     """UTF-16 or UTF-32 without a mark, told by where its zeros are and by what it reads as."""
+    controls = len(data) - len(data.translate(None, _CONTROLS))
     for width, encodings in ((4, ("utf-32-le", "utf-32-be")), (2, ("utf-16-le", "utf-16-be"))):
         if len(data) % width or len(data) < 2 * width:
             continue
-        # A zero byte is rare in Japanese or Chinese, yet its line breaks have one; UTF-32 has one everywhere.
-        if data.count(0) * (1 if width == 2 else 5) < (1 if width == 2 else len(data)):
+        # Every character of UTF-32 has a zero byte, most have two. UTF-16 shows by zeros and other controls,
+        # as Latin and Cyrillic have, or by being no UTF-8; a zero astray in an ordinary note shows nothing.
+        if width == 4 and data.count(0) < len(data) / 4:
+            continue
+        if width == 2 and controls < len(data) / 5 and (not controls or _try(data, "utf-8") is not None):
             continue
         sample = data[: _SAMPLE // width * width]
         readings = [(_bits_per_character(sample, encoding), encoding) for encoding in encodings]
@@ -191,10 +195,9 @@ def _bits_per_character(sample: bytes, encoding: str) -> float:
     """Mean cost of the characters of a wide reading; a zero or a control is as bad as no text."""
     # The sample may end between the two halves of a pair.
     text = codecs.getincrementaldecoder(encoding)("replace").decode(sample)
-    if not text:
-        return 99.0
     controls = sum(text.count(chr(code)) for code in _CONTROLS)
-    return (implausibility(text) + 20.0 * controls) / len(text)
+    visible = len("".join(text.split()))
+    return (implausibility(text) + 20.0 * controls) / max(1, visible)
 
 
 def _share_of_controls(data: bytes) -> float:

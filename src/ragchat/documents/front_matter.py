@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ragchat.documents.labels import plain_label
 
-_BREAK = r"(?:\r\n|\r|\n)"
+_BREAK = r"(?>\r\n|\r|\n)"
 _OPENING = re.compile(rf"(---|\+\+\+)[ \t]*{_BREAK}")
 _CLOSING = {
     "---": re.compile(rf"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:{_BREAK}|\Z)"),

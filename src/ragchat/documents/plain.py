@@ -12,7 +12,8 @@ from ragchat.documents.spans import cut_blocks
 
 EXTRACTOR = "text/1"
 
-_BLANK_LINES = re.compile(r"(?:\r\n|\r|\n)(?:[^\S\r\n]*(?:\r\n|\r|\n))+")
+_BREAK = r"(?>\r\n|\r|\n)"
+_BLANK_LINES = re.compile(rf"{_BREAK}(?:[^\S\r\n]*+{_BREAK})+")
 
 
 def parse(data: bytes, name: str, digest: str) -> Document | FailedDocument:
