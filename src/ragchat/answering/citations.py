@@ -34,8 +34,7 @@ def attach_citations(text: str, sources: int) -> tuple[Citation, ...]:
 
 def plain_links(text: str) -> str:
     """The Markdown with everything escaped that could become a link, so that it is read as it was written."""
-    spots = [match for match in _LINK_SPOT.finditer(text) if match["spot"]]
-    return _replaced(text, ((m.start(), m.end(), f"\\{m[0]}") for m in outside_code(text, spots)))
+    return link_citations(text, (), str)
 
 
 def link_citations(text: str, citations: Iterable[Citation], target: Callable[[int], str]) -> str:
@@ -43,18 +42,21 @@ def link_citations(text: str, citations: Iterable[Citation], target: Callable[[i
 
     target: an address that may stand between `<` and `>` in Markdown.
     """
-    parts, end = [], 0
-    for citation in citations:
-        links = [f"[\\[{n}\\]](<{target(n)}>)" for n in citation.numbers]
-        struck = [f"~~\\[{n}\\]~~" for n in citation.invalid]
-        parts += [plain_links(text[end : citation.start]), "".join(links + struck)]
-        end = citation.end
-    return "".join([*parts, plain_links(text[end:])])
+    changes = [(citation.start, citation.end, _linked(citation, target)) for citation in citations]
+    marks = {position for start, end, _ in changes for position in range(start, end)}
+    spots = [match for match in _LINK_SPOT.finditer(text) if match["spot"] and match.start() not in marks]
+    changes += [(match.start(), match.end(), f"\\{match[0]}") for match in outside_code(text, spots)]
+    return _replaced(text, sorted(changes))
 
 
 def without_citations(text: str) -> str:
     """The words alone, as far as the marks look like ours."""
     return MARK.sub("", text)
+
+
+def _linked(citation: Citation, target: Callable[[int], str]) -> str:
+    links = [f"[\\[{number}\\]](<{target(number)}>)" for number in citation.numbers]
+    return "".join([*links, *(f"~~\\[{number}\\]~~" for number in citation.invalid)])
 
 
 def _replaced(text: str, changes: Iterable[tuple[int, int, str]]) -> str:

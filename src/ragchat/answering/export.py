@@ -14,7 +14,9 @@ from ragchat.answering.citations import attach_citations, link_citations
 from ragchat.answering.conversation import Turn, TurnSource
 from ragchat.answering.escape import escape_control, escape_line
 
-_MARKUP = re.compile(r"[\\`*_{}\[\]<>#+\-.!|~&$:@]")
+# What Markdown gives a meaning inside a line, and what some readers make links of.
+_MARKUP = re.compile(r"[\\`*_\[\]<>~|&$]|:(?=//)|(?<=mailto):|(?<=[\w-])[.@](?=\w*[A-Za-z])")
+_BLOCK_MARKUP = re.compile(r"([ \t]*\d{0,9})([-+=#.)])")
 _ANSWERED_BY = {"quotation": "Quoted from the notes, no model was asked.", "none": ""}
 
 
@@ -79,4 +81,6 @@ def _address(source: TurnSource, folder: Path) -> str:
 
 def _plain(text: str) -> str:
     """Words that Markdown reads as nothing but words, on one line."""
-    return _MARKUP.sub(lambda match: f"\\{match[0]}", escape_line(text))
+    words = _MARKUP.sub(lambda match: f"\\{match[0]}", escape_line(text))
+    block = _BLOCK_MARKUP.match(words)
+    return f"{block[1]}\\{words[block.start(2) :]}" if block else words

@@ -86,8 +86,7 @@ def _linkless_parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    # Indented code too: models indent lists and quotations, hardly ever code.
-    return parser.disable(["link", "image", "autolink", "html_inline", "html_block", "reference", "code"])
+    return parser.disable(["link", "image", "autolink", "html_inline", "html_block", "reference"])
 
 
 def _words(tokens: Sequence[Token]) -> Iterator[str]:

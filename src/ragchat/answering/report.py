@@ -8,6 +8,8 @@ from typing import Any
 from ragchat.answering.escape import escape_line
 from ragchat.answering.events import Answer
 from ragchat.answering.status import FolderStatus
+from ragchat.documents.document import FailedDocument
+from ragchat.index.progress import IndexReport
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
 _TIMINGS = ("embed", "search", "rerank", "first_token", "total")
@@ -85,10 +87,7 @@ def status_json(status: FolderStatus) -> dict[str, Any]:
             "skipped": sum(status.skipped.values()),
             "stale": status.stale,
         },
-        "failures": [
-            {"document": failure.name, "reason": failure.reason, "hint": failure.hint}
-            for failure in status.failures
-        ],
+        "failures": _failures(status.failures),
         "chunks": status.chunks,
         "stamp": None
         if stamp is None
@@ -102,6 +101,37 @@ def status_json(status: FolderStatus) -> dict[str, Any]:
         "threshold": None if threshold is None else threshold.value,
         "threshold_from": None if threshold is None else threshold.origin,
     }
+
+
+def index_json(report: IndexReport) -> dict[str, Any]:
+    """The one object of `index --json`."""
+    return {
+        "documents": {
+            "indexed": report.indexed,
+            "added": report.added,
+            "updated": report.updated,
+            "moved": report.moved,
+            "removed": report.removed,
+            "unchanged": report.unchanged,
+            "failed": len(report.failures),
+            "skipped": sum(report.skipped.values()),
+            "pending": report.pending,
+        },
+        "failures": _failures(report.failures),
+        "skipped": dict(report.skipped),
+        "chunks": report.chunks,
+        "chunks_embedded": report.chunks_embedded,
+        "seconds": round(report.seconds, 3),
+        "complete": report.complete,
+        "warning": report.warning,
+        "embedding_error": report.embedding_error,
+    }
+
+
+def _failures(failures: Iterable[FailedDocument]) -> list[dict[str, str]]:
+    return [
+        {"document": failure.name, "reason": failure.reason, "hint": failure.hint} for failure in failures
+    ]
 
 
 def _source(candidate: Candidate, cited: frozenset[int]) -> dict[str, Any]:

@@ -52,12 +52,13 @@ class Workspace:
 
     def embedder(self) -> Embedder:
         """The configured embedder, loaded once. Raises EmbedderUnavailable."""
-        with self._loading:
-            if self._embedder is None:
-                from ragchat.embedding.registry import open_embedder
+        return self._loaded_embedder(None, None)
 
-                self._embedder = open_embedder(self.settings.embedding, ollama_host=self.settings.ollama.host)
-            return self._embedder
+    def has_index(self) -> bool:
+        """Whether the folder was ever indexed."""
+        from ragchat.index.schema import INDEX_FILE
+
+        return self._index is not None or (self._data_dir / INDEX_FILE).exists()
 
     def survey(self) -> Survey:
         """What lies in the folder, before anything is read. Raises FolderMissing."""
@@ -81,7 +82,7 @@ class Workspace:
         indexer = Indexer(
             self.folder,
             self._index_to_rebuild() if rebuild else self._opened_index(),
-            self.embedder,
+            lambda: self._loaded_embedder(on_progress, cancel),
             notes=self.settings.notes,
             chunking=self._chunking(),
             expected_stamp=self._expected_stamp,
@@ -137,11 +138,11 @@ class Workspace:
         """What `ragchat status` tells. Loads no model. Raises FolderMissing without folder and index."""
         from ragchat.answering.status import read_status
 
-        if not self._has_index():
+        if not self.has_index():
             self._require_folder()
         return read_status(
             self.folder,
-            self._opened_index() if self._has_index() else None,
+            self._opened_index() if self.has_index() else None,
             self.settings,
             chunker=self._chunking().stamp,
             expected_stamp=self._expected_stamp,
@@ -167,11 +168,6 @@ class Workspace:
         if index is not None:
             index.close()
 
-    def _has_index(self) -> bool:
-        from ragchat.index.schema import INDEX_FILE
-
-        return self._index is not None or (self._data_dir / INDEX_FILE).exists()
-
     def _opened_index(self) -> SqliteIndex:
         from ragchat.index.store import open_index
 
@@ -191,6 +187,27 @@ class Workspace:
                 self._index = replace_damaged_index(self._data_dir)
                 return self._index
 
+    def _loaded_embedder(
+        self, on_progress: ProgressListener | None, cancel: threading.Event | None
+    ) -> Embedder:
+        """Told what is waited for, because preparing the built-in model for the first time takes a while."""
+        from ragchat.embedding.registry import open_embedder
+        from ragchat.index.progress import IndexProgress
+
+        def notify(message: str) -> None:
+            if on_progress is not None:
+                on_progress(IndexProgress("loading model", current=message))
+
+        with self._loading:
+            if self._embedder is None:
+                self._embedder = open_embedder(
+                    self.settings.embedding,
+                    ollama_host=self.settings.ollama.host,
+                    notify=notify,
+                    cancel=cancel,
+                )
+            return self._embedder
+
     def _require_folder(self) -> None:
         if not self.folder.is_dir():
             what = "is no folder" if self.folder.exists() else "is not there"
@@ -199,7 +216,7 @@ class Workspace:
     def _retriever(self) -> Retriever:
         from ragchat.retrieval.retriever import Retriever
 
-        if not self._has_index():
+        if not self.has_index():
             self._require_folder()
             raise IndexMissing(f"{self.folder} has no index yet", hint=f"ragchat index -f {self.folder}")
         snapshot = self._opened_index().snapshot()
