@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Embedder, Matrix, Vector
+from ragchat.errors import IndexMissing
 from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
 from ragchat.index.tokens import tokenize
 
@@ -53,6 +55,9 @@ class MemorySnapshot:
         self._vectors = dict(zip(self.ids, matrix, strict=True))
         self._tokens = {chunk_id: Counter(tokenize(chunk.text)) for chunk_id, chunk in self._chunks.items()}
 
+        self._frequency = Counter(token for counts in self._tokens.values() for token in counts)
+        self._average = sum(counts.total() for counts in self._tokens.values()) / max(1, len(chunks))
+
     def _within(self, scope: Scope) -> list[int]:
         return [chunk_id for chunk_id in self.ids if scope.admits(self._chunks[chunk_id].document)]
 
@@ -69,8 +74,7 @@ class MemorySnapshot:
 
     def _bm25(self, tokens: Sequence[str], chunk_id: int) -> float:
         counts = self._tokens[chunk_id]
-        average = sum(held.total() for held in self._tokens.values()) / len(self._tokens)
-        norm = 1.2 * (0.25 + 0.75 * counts.total() / average)
+        norm = 1.2 * (0.25 + 0.75 * counts.total() / self._average)
         score = 0.0
         for token in tokens:
             holding = self.document_frequency(token)
@@ -82,7 +86,7 @@ class MemorySnapshot:
         return [chunk_id for chunk_id in self._within(scope) if self._tokens[chunk_id][token]][:limit]
 
     def document_frequency(self, token: str) -> int:
-        return sum(1 for counts in self._tokens.values() if counts[token])
+        return self._frequency[token]
 
     def chunks(self, chunk_ids: Sequence[int]) -> list[Chunk]:
         return [self._chunks[chunk_id] for chunk_id in chunk_ids]
@@ -94,3 +98,29 @@ class MemorySnapshot:
         matrix = np.stack(list(self._vectors.values()))
         distances: Vector = (1.0 - questions @ matrix.T).min(axis=1)
         return distances
+
+
+class MemoryIndex:
+    """As much of an index as a threshold needs: a stamp, a snapshot, small values."""
+
+    def __init__(self, snapshot: MemorySnapshot | None = None) -> None:
+        self.values: dict[str, str] = {}
+        self.current = snapshot
+
+    @property
+    def stamp(self) -> IndexStamp | None:
+        return self.current.stamp if self.current else None
+
+    def snapshot(self) -> MemorySnapshot:
+        if self.current is None:
+            raise IndexMissing("not indexed yet", hint="ragchat index")
+        return self.current
+
+    def read_value(self, key: str) -> str | None:
+        return self.values.get(key)
+
+    def write_value(self, key: str, value: str) -> None:
+        self.values[key] = value
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"a threshold has no business with Index.{name}")

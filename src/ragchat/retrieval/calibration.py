@@ -48,13 +48,19 @@ def calibrate(snapshot: Snapshot, questions: Sequence[str], vectors: Matrix) -> 
     folder's, which an encoder of one language puts far from everything: they would only loosen the threshold.
     """
     unrelated = unrelated_distance(vectors)
+    default = _rounded_down(DEFAULT * unrelated)
     if snapshot.chunk_count < FEWEST_CHUNKS:
-        value = _rounded_down(DEFAULT * unrelated)
-        return Threshold(value, "default", f"fewer than {FEWEST_CHUNKS} passages to calibrate on")
+        return Threshold(default, "default", f"fewer than {FEWEST_CHUNKS} passages to calibrate on")
     common = common_words(questions)
-    off_topic = [row for row, text in enumerate(questions) if not strong_evidence(snapshot, text, common)]
-    askable = [row for row in off_topic if speaks_the_folders_language(snapshot, questions[row])]
-    used = askable if len(askable) >= FEWEST_QUESTIONS else off_topic
+    rows = range(len(questions))
+    askable = [row for row in rows if speaks_the_folders_language(snapshot, questions[row])]
+    if len(askable) < FEWEST_QUESTIONS:
+        askable = list(rows)
+    used = [row for row in askable if not strong_evidence(snapshot, questions[row], common)]
+    if len(used) < FEWEST_QUESTIONS:
+        return Threshold(
+            default, "default", f"only {len(used)} off-topic questions are off this folder's topics"
+        )
     point = passing_point(snapshot.nearest(vectors[used]))
     value = min(max(point, _rounded_down(FLOOR * unrelated)), _rounded_down(CEILING * unrelated))
     limit = "" if value == point else f"; {'floor' if value > point else 'ceiling'} {value:.3f}"
@@ -69,7 +75,8 @@ def unrelated_distance(vectors: Matrix) -> float:
 
 def passing_point(distances: Vector) -> float:
     """The largest distance, in thousandths, that at most a share `PASSING` of the distances is within."""
-    first_too_many = int(PASSING * len(distances))
+    # A hair of slack: 5 % of 260 are 13, whatever the product of two binary fractions says.
+    first_too_many = math.floor(PASSING * len(distances) + 1e-9)
     return _rounded_down(float(np.sort(distances)[first_too_many]))
 
 
@@ -80,26 +87,27 @@ def common_words(questions: Sequence[str]) -> frozenset[str]:
     return frozenset(token for token, count in counts.items() if count >= at_least)
 
 
-def strong_evidence(snapshot: Snapshot, question: str, common: AbstractSet[str] = frozenset()) -> bool:
+def strong_evidence(snapshot: Snapshot, question: str, common: AbstractSet[str]) -> bool:
     """Whether the folder may well be about this question: one passage holds nearly all of its telling words.
 
     Telling words are not `common` and stand in at most 5 % of the passages. At least two of them must stand
     together and weigh at least 75 % of all of them by idf: a word that the folder lacks speaks against it.
     """
     total = snapshot.chunk_count
-    tokens = tokenize(question)
-    frequency = {token: snapshot.document_frequency(token) for token in _whole(tokens) - common}
+    frequency = {token: snapshot.document_frequency(token) for token in _whole(tokenize(question)) - common}
     telling = {
         token: math.log(1 + (total - count + 0.5) / (count + 0.5))
         for token, count in frequency.items()
         if count <= max(1.0, 0.05 * total)
     }
-    if len(telling) < 2:
+    enough = 0.75 * sum(telling.values())
+    present = [token for token in telling if frequency[token]]
+    if len(present) < 2 or sum(telling[token] for token in present) < enough:
         return False
-    hits = snapshot.lexical(tokens, 5, _EVERYWHERE)
+    hits = snapshot.lexical(present, 5, _EVERYWHERE)
     for chunk in snapshot.chunks([hit.chunk_id for hit in hits]):
         held = telling.keys() & set(tokenize(chunk.text))
-        if len(held) >= 2 and sum(telling[token] for token in held) >= 0.75 * sum(telling.values()):
+        if len(held) >= 2 and sum(telling[token] for token in held) >= enough:
             return True
     return False
 

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragchat.retrieval.calibration import (
+    FEWEST_CHUNKS,
+    PASSING,
+    calibrate,
+    common_words,
+    passing_point,
+    speaks_the_folders_language,
+    strong_evidence,
+    unrelated_distance,
+)
+from ragchat.retrieval.off_topic import load_off_topic_questions
+from tests.doubles import WordEmbedder
+from tests.retrieval.doubles import MemorySnapshot, passage
+
+EMBEDDER = WordEmbedder()
+QUESTIONS = load_off_topic_questions()
+COMMON = common_words(QUESTIONS)
+ENGLISH = "what is the best way to do it, and how many are in a {} or for the {} of {}? I can see why you do."
+TOPICS = ["shed", "canoe", "violin", "ledger", "kiln", "beehive", "sextant", "loom", "anvil", "trellis"]
+
+
+def embedded(questions: tuple[str, ...] = QUESTIONS):  # type: ignore[no-untyped-def]
+    return np.stack([EMBEDDER.embed_question(question) for question in questions])
+
+
+def folder(count: int, *notes: str) -> MemorySnapshot:
+    """Passages of ordinary English on topics of their own, then the notes."""
+    texts = [
+        ENGLISH.format(f"{TOPICS[n % 10]}{n}", TOPICS[n % 7], f"{TOPICS[n % 3]}{n}") for n in range(count)
+    ]
+    return MemorySnapshot([passage(text, f"{n}.md") for n, text in enumerate([*texts, *notes])], EMBEDDER)
+
+
+distances = st.lists(st.floats(0, 2, width=32), min_size=1, max_size=400).map(
+    lambda values: np.array(values, dtype=np.float32)
+)
+
+
+@given(distances)
+def test_at_most_one_in_twenty_passes_and_one_more_would_be_too_many(values) -> None:  # type: ignore[no-untyped-def]
+    point = passing_point(values)
+    allowed = PASSING * len(values) + 1e-9
+    assert np.count_nonzero(values <= point) <= allowed
+    assert np.count_nonzero(values <= point + 0.0011) > allowed
+
+
+@given(distances)
+def test_what_is_shown_is_what_holds(values) -> None:  # type: ignore[no-untyped-def]
+    point = passing_point(values)
+    assert float(f"{point:.3f}") == point
+
+
+def test_thirteen_of_two_hundred_and_sixty_are_five_percent() -> None:
+    values = np.linspace(0.1, 0.9, 260, dtype=np.float32)
+    assert np.count_nonzero(values <= passing_point(values)) == 13
+
+
+def test_a_folder_of_fifty_passages_is_calibrated_and_a_smaller_one_is_not() -> None:
+    vectors = embedded()
+    small = calibrate(folder(FEWEST_CHUNKS - 1), QUESTIONS, vectors)
+    assert small.origin == "default"
+    assert small.value == pytest.approx(0.69 * unrelated_distance(vectors), abs=0.002)
+    assert "50" in small.detail
+    large = calibrate(folder(FEWEST_CHUNKS), QUESTIONS, vectors)
+    assert large.origin == "auto"
+
+
+def test_the_automatic_threshold_says_how_many_questions_pass_where() -> None:
+    snapshot = folder(60)
+    threshold = calibrate(snapshot, QUESTIONS, embedded())
+    assert threshold.detail.startswith("5 % of ")
+    assert "off-topic questions pass at 0." in threshold.detail
+
+
+@pytest.mark.parametrize(("share", "name"), [(0.40, "floor"), (0.75, "ceiling")])
+def test_floor_and_ceiling_follow_the_scale_of_the_embedder(share: float, name: str) -> None:
+    vectors = embedded()
+    # Passages exactly where sixty questions lie, or opposite to all of them.
+    placed = vectors[:60] if name == "floor" else np.repeat(-vectors[:1], 60, axis=0)
+    notes = [passage(f"qzx{n} vbn{n}", f"{n}.md") for n in range(60)]
+    threshold = calibrate(MemorySnapshot(notes, EMBEDDER, placed), QUESTIONS, vectors)
+    assert threshold.origin == "auto"
+    assert threshold.value == pytest.approx(share * unrelated_distance(vectors), abs=0.002)
+    assert f"; {name} {threshold.value:.3f}" in threshold.detail
+
+
+@pytest.mark.parametrize("count", [20, 60])
+def test_an_embedder_with_a_smaller_scale_gets_a_threshold_of_its_scale(count: int) -> None:
+    # A component that all texts share makes every distance 1 / (1 + c²) of what it was, as in the E5 models.
+    def narrowed(vectors):  # type: ignore[no-untyped-def]
+        shared = np.full((len(vectors), 1), 2.0, dtype=np.float32)
+        wider = np.hstack([vectors, shared])
+        return wider / np.linalg.norm(wider, axis=1, keepdims=True)
+
+    questions, snapshot = embedded(), folder(count)
+    passages = snapshot.vectors(snapshot.ids)
+    chunks = snapshot.chunks(snapshot.ids)
+    plain = calibrate(snapshot, QUESTIONS, questions)
+    narrow = calibrate(MemorySnapshot(chunks, EMBEDDER, narrowed(passages)), QUESTIONS, narrowed(questions))
+    assert narrow.origin == plain.origin
+    assert narrow.value == pytest.approx(plain.value / 5, abs=0.002)
+
+
+def test_a_cooking_folder_is_not_calibrated_by_the_cooking_questions() -> None:
+    notes = ["Boil the egg for seven minutes. Egg sizes vary.", "Prune the roses in March."]
+    snapshot = folder(60, *notes)
+    assert strong_evidence(snapshot, "How long should I boil an egg?", COMMON)
+    assert strong_evidence(snapshot, "When should I prune roses?", COMMON)
+    assert not strong_evidence(snapshot, "Which cheese goes with pears?", COMMON)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "how are you?",  # nothing but words that every question has
+        "hello",
+        "How long should I boil cabbage?",  # one of two telling words
+        "Does an egg float on mercury?",
+        "",
+    ],
+)
+def test_a_word_or_two_in_common_is_no_strong_evidence(question: str) -> None:
+    snapshot = folder(60, "Boil the egg for seven minutes, hello.", "How are you? Fine, and you?")
+    assert not strong_evidence(snapshot, question, COMMON)
+
+
+def test_words_scattered_over_the_folder_are_no_strong_evidence() -> None:
+    snapshot = folder(60, "Boil the water.", "An egg a day.")
+    assert not strong_evidence(snapshot, "How long should I boil an egg?", COMMON)
+
+
+def test_an_english_folder_is_calibrated_by_english_questions() -> None:
+    snapshot = folder(100)
+    kept = [question for question in QUESTIONS if speaks_the_folders_language(snapshot, question)]
+    assert "How do magnets work".lower() in [question.lower() for question in kept]
+    assert not [question for question in kept if any(letter >= "\u0400" for letter in question)]
+    assert "Warum ist der Himmel blau?" not in kept
+    assert len(kept) > 150
+
+
+def test_one_japanese_note_does_not_bring_the_japanese_questions_in() -> None:
+    note = "空はなぜ青いのですか。明日の天気を教えてください。日本で一番高い山は何ですか。"
+    without, mixed = folder(250), folder(250, note, note)
+    asked = [question for question in QUESTIONS if any("\u3040" <= letter <= "\u30ff" for letter in question)]
+    assert asked
+    assert not [question for question in asked if speaks_the_folders_language(without, question)]
+    assert not [question for question in asked if speaks_the_folders_language(mixed, question)]
+
+
+def test_a_folder_in_a_language_without_questions_still_gets_a_threshold() -> None:
+    icelandic = [passage(f"Hvað er þetta númer {n} á borðinu", f"{n}.md") for n in range(60)]
+    assert calibrate(MemorySnapshot(icelandic, EMBEDDER), QUESTIONS, embedded()).origin == "auto"
+
+
+def test_a_folder_about_everything_gets_the_default() -> None:
+    asked = tuple(f"where do marmots{n} hide walnuts{n}" for n in range(60))
+    snapshot = MemorySnapshot([passage(question, f"{n}.md") for n, question in enumerate(asked)], EMBEDDER)
+    threshold = calibrate(snapshot, asked, embedded(asked))
+    assert threshold.origin == "default"
+    assert "0 off-topic questions" in threshold.detail
