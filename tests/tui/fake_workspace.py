@@ -28,8 +28,8 @@ LEASE = (
     "## Notice\n\nEither party may end the lease with a notice of two months to the end of a quarter.\n"
 )
 MAIL = (
-    "Subject: the flat\n\nDear Ada,\n\nas agreed on the phone the notice period is two months, counted from the"
-    " end of the month in which the letter arrives.\n\nYours, Per\n"
+    "Subject: the flat\n\nDear Ada,\n\nas agreed on the phone the notice period is two months, counted from"
+    " the end of the month in which the letter arrives.\n\nYours, Per\n"
 )
 KITCHEN = "# キッチン\n\n冷蔵庫の保証は二〇二七年三月までです。修理は山田電機に頼みます。\n"
 DOCUMENTS = {"house/lease.md": LEASE, "mail/2025-03.md": MAIL, "家/台所.md": KITCHEN}
@@ -296,9 +296,7 @@ class FakeIndex:
 
 
 FAILURES = (
-    FailedDocument(
-        "scans/receipt.md", "is no text: the bytes are binary", "convert it to text, or exclude it"
-    ),
+    FailedDocument("scans/receipt.md", "is binary, not text", "convert it to text, or exclude it"),
     FailedDocument("old/notes.txt", "cannot be decoded as any usual encoding", "save it as UTF-8"),
 )
 HEALTHY = ServerHealth(
@@ -321,6 +319,9 @@ NO_SERVER = ServerHealth(
 )
 
 
+SURVEY = Survey(files=415, bytes=9_000_000, skipped={"hidden": 3})
+
+
 @dataclass
 class Scene:
     """What a fake workspace plays. Steps of indexing are shown one after another, `pause` seconds apart."""
@@ -336,7 +337,7 @@ class Scene:
     steps: tuple[IndexProgress, ...] = ()
     pause: float = 0.0
     hold: threading.Event | None = None
-    survey: Survey = Survey(files=415, bytes=9_000_000, skipped={"hidden": 3})
+    survey: Survey = SURVEY
     open_error: RagchatError | None = None
     index_error: RagchatError | None = None
 

@@ -61,7 +61,7 @@ class Stage:
     async def answered(self) -> None:
         """Wait for the last turn to be finished."""
         turn = self.app.chat.conversation.turns[-1]
-        await self.until(lambda: turn.answer is not None or turn.has_class("has-notes"), "the answer")
+        await self.until(lambda: turn.has_class("finished"), "the answer")
         await self.pilot.pause()
 
     def text(self) -> str:

@@ -26,7 +26,7 @@ class RagchatApp(App[int]):
     """One chat screen over one session; other screens are pushed on top and go away again."""
 
     TITLE = "ragchat"
-    CSS_PATH = "styles/app.tcss"
+    CSS_PATH = ["styles/app.tcss", "styles/chat.tcss"]  # noqa: RUF012 -- Textual declares it
     ENABLE_COMMAND_PALETTE = True
     BINDINGS = keys.APP_KEYS
     TOOLTIP_DELAY = 1.0
@@ -118,12 +118,16 @@ class RagchatApp(App[int]):
             self.push_screen(ViewerScreen(self.session, sources, position))
 
     def confirm_indexing(self, session: Session, survey: Survey) -> None:
-        """Ask before a huge or unusual folder is read."""
+        """Ask before a huge or unusual folder is read; re-indexing asks again until the answer is yes."""
         from ragchat.tui.screens.confirm import ask_about_folder
 
-        self.push_screen(
-            ask_about_folder(session.folder, survey), lambda yes: session.index() if yes else None
-        )
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self.feed.unconfirmed = None
+                session.index()
+
+        self.feed.unconfirmed = survey
+        self.push_screen(ask_about_folder(session.folder, survey), answered)
 
     def reindex(self) -> None:
         """Read what changed; from scratch when the index is stale."""
@@ -131,6 +135,8 @@ class RagchatApp(App[int]):
             self.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
         elif self.session.indexing:
             self.notify("Already indexing.", severity="warning")
+        elif self.feed.unconfirmed is not None:
+            self.confirm_indexing(self.session, self.feed.unconfirmed)
         else:
             self.session.index(rebuild=self.feed.stale)
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from ragchat.tui import messages, states
 from ragchat.tui.widgets.header import State
+from ragchat.tui.widgets.turn_notes import Line, partial_note
 
 if TYPE_CHECKING:
     from ragchat.answering.events import AnswerEvent
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
     from ragchat.errors import RagchatError
-    from ragchat.index.progress import IndexProgress
+    from ragchat.index.progress import IndexProgress, Survey
     from ragchat.tui.screens.chat import ChatScreen
     from ragchat.tui.widgets.turn import TurnView
 
@@ -24,11 +25,13 @@ class Feed:
         self.status: FolderStatus | None = None
         self.health: ServerHealth | None = None
         self.model = ""
+        self.unconfirmed: Survey | None = None
         self.stale = False
         self._screen = screen
         self._demo = demo
         self._run = 0
         self._turn: TurnView | None = None
+        self._progress: IndexProgress | None = None
 
     def begin(self, run: int, turn: TurnView) -> None:
         """Events of this run belong to this turn from now on."""
@@ -47,6 +50,8 @@ class Feed:
                 self._screen.header.tell(index=State("✗", "not open", "bad"), server=State("○", "idle"))
                 self._screen.conversation.say_empty(states.empty_after_failure(error))
             case messages.Confirm(survey=survey):
+                self._screen.conversation.say_empty(states.empty_when_unconfirmed(survey))
+                self._screen.header.tell(index=State("○", "not read yet"))
                 self._screen.ragchat.confirm_indexing(message.session, survey)
             case messages.IndexMoved(progress=progress):
                 self._index_moved(progress)
@@ -57,6 +62,8 @@ class Feed:
             case messages.ServerChecked(health=health, model=model):
                 self.health, self.model = health, model
                 self._screen.header.tell(model=model, server=states.server_state(health, model))
+                if self.status is not None and self.status.indexed:
+                    self._say_ready()
             case messages.Noted(text=text, severity=severity):
                 self._screen.notify(text, severity=severity, markup=False)
             case _:
@@ -77,10 +84,19 @@ class Feed:
             case events.AnswerText(text=text):
                 await turn.write(text)
             case events.Finished(answer=answer):
-                await turn.finish(answer, evidence_of_answer(answer))
+                await turn.finish(answer, evidence_of_answer(answer), *self._partial())
                 await self._show_sources(turn)
                 self._screen.open_drawer()
                 self._screen.refresh_bindings()
+
+    def _partial(self) -> list[Line]:
+        """A note when not all documents have been read yet."""
+        session, progress = self._screen.session, self._progress
+        if session is None or not session.indexing or progress is None:
+            return []
+        pending = progress.documents_total - progress.documents_done
+        read = self.status.indexed if self.status is not None else 0
+        return [partial_note(max(read, progress.documents_done), progress.documents_total)] if pending else []
 
     async def _show_sources(self, turn: TurnView) -> None:
         if self._screen.conversation.selected is turn:
@@ -102,7 +118,9 @@ class Feed:
         self.model = message.model
         screen.header.tell(model=message.model)
         screen.prompt.remember([turn.question for turn in message.turns])
-        self._show_status(message.status)
+        self.status = message.status
+        if message.status.indexed:
+            self._show_status(message.status)
         await screen.conversation.restore(message.turns)
 
     def _show_status(self, status: FolderStatus) -> None:
@@ -110,13 +128,20 @@ class Feed:
         self._screen.header.tell(
             documents=status.indexed, chunks=status.chunks, index=states.index_state(status)
         )
-        self._screen.conversation.say_empty(states.empty_when_ready(status, demo=self._demo))
+        self._say_ready()
+
+    def _say_ready(self) -> None:
+        if self.status is not None:
+            empty = states.empty_when_ready(self.status, self.health, demo=self._demo)
+            self._screen.conversation.say_empty(empty)
 
     def _index_moved(self, progress: IndexProgress) -> None:
-        screen = self._screen
+        screen, self._progress = self._screen, progress
         screen.banner.show_progress(progress)
         screen.header.tell(index=states.progress_state(progress))
         if self.status is not None and self.status.indexed == 0:
+            read = progress.chunks_embedded + progress.chunks_reused
+            screen.header.tell(documents=progress.documents_done, chunks=read)
             screen.conversation.say_empty(states.empty_while_indexing(progress))
 
     def _index_done(self, message: messages.IndexDone) -> None:

@@ -11,7 +11,6 @@ from ragchat.answering.escape import escape_control, escape_line
 if TYPE_CHECKING:
     from ragchat.answering.conversation import TurnSource
 
-_EIGHTHS = " ▏▎▍▌▋▊▉"
 _BLANKS = re.compile(r"\s+")
 
 
@@ -46,11 +45,9 @@ def megabytes(size: int) -> str:
 
 
 def bar(fraction: float, width: int) -> str:
-    """A bar of `width` cells, filled to `fraction` in steps of an eighth of a cell."""
-    eighths = round(max(0.0, min(1.0, fraction)) * width * 8)
-    whole, part = divmod(eighths, 8)
-    filled = "█" * whole + (_EIGHTHS[part] if part else "")
-    return filled + "░" * (width - len(filled))
+    """A bar of `width` cells, filled to `fraction`."""
+    filled = round(max(0.0, min(1.0, fraction)) * width)
+    return "█" * filled + "░" * (width - filled)
 
 
 def closeness_bar(distance: float, width: int = 9) -> str:

@@ -22,7 +22,7 @@ def _hidden(key: str, action: str, description: str, tooltip: str, display: str 
 
 def _digits(prefix: str, *, priority: bool) -> list[BindingType]:
     """1 to 9 open a source; the footer and the help show the nine as one."""
-    tooltip = "open the source of that number at the cited range"
+    tooltip = "open the source of that number"
     first = Binding(
         f"{prefix}1",
         "screen.open_source(1)",
@@ -40,24 +40,22 @@ def _digits(prefix: str, *, priority: bool) -> list[BindingType]:
 
 CHAT: list[BindingType] = [
     *_digits("alt+", priority=True),
-    _everywhere("ctrl+e", "inspect", "Why these", "all candidates with distances, ranks and verdicts"),
+    _everywhere("ctrl+e", "inspect", "Why these", "why these: all candidates, ranks, verdicts"),
     _everywhere("ctrl+y", "copy_answer", "Copy", "copy the last answer"),
-    _hidden("ctrl+g", "admit", "Answer from it", "after a refusal: answer from the passage on offer"),
+    _hidden("ctrl+g", "admit", "Answer from it", "after a refusal: answer from what is offered"),
     _everywhere("ctrl+o", "switch_folder", "Folder", "open another folder of notes"),
     _hidden("ctrl+l", "pick_model", "Model", "choose the model that answers"),
-    _hidden("ctrl+r", "reindex", "Re-index", "read what changed; rebuild a stale index"),
+    _hidden("ctrl+r", "reindex", "Re-index", "read what changed; rebuild what is stale"),
     _hidden("ctrl+t", "pick_theme", "Theme", "choose a theme, with a preview"),
     _everywhere("f2", "toggle_sources", "Sources", "show or hide the sources", "F2"),
     _everywhere("f3", "show_failures", "Failed", "documents that could not be read, and why", "F3"),
-    _everywhere("f1", "help", "Help", "every key, on one page", "F1"),
-    _hidden(
-        "escape", "leave", "Stop", "stop the answer, then leave the pane; twice in the prompt quits", "esc"
-    ),
+    _everywhere("f1", "help", "Help", "this page", "F1"),
+    _hidden("escape", "leave", "Stop", "stop; leave the pane; twice in the prompt: quit", "esc"),
 ]
 
 PANE: list[BindingType] = [
     *_digits("", priority=False),
-    Binding("i", "screen.inspect", "Why these", tooltip="all candidates with distances, ranks and verdicts"),
+    Binding("i", "screen.inspect", "Why these", tooltip="why these: all candidates, ranks, verdicts"),
     Binding("slash", "screen.focus_prompt", "Ask", tooltip="back to the prompt", key_display="/"),
 ]
 
@@ -73,7 +71,7 @@ CONVERSATION: list[BindingType] = [
 SOURCES: list[BindingType] = [
     Binding("up,k", "previous_source", "Up", tooltip="the source before", key_display="↑", show=False),
     Binding("down,j", "next_source", "Down", tooltip="the source after", key_display="↓", show=False),
-    Binding("enter", "open", "Open", tooltip="open the source at the cited range"),
+    Binding("enter", "open", "Open", tooltip="open it at the cited range"),
     Binding("y", "copy", "Copy quote", tooltip="copy the quote"),
 ]
 
@@ -82,8 +80,17 @@ PROMPT: list[BindingType] = [
     Binding(
         "ctrl+j", "new_line", "New line", tooltip="a new line in the question", show=False, priority=True
     ),
-    Binding("up", "earlier", "Earlier", tooltip="on the first line: an earlier question", show=False),
-    Binding("down", "later", "Later", tooltip="on the last line: a later question", show=False),
+    Binding(
+        "up",
+        "earlier",
+        "Earlier",
+        tooltip="on the first line: an earlier question",
+        key_display="↑",
+        show=False,
+    ),
+    Binding(
+        "down", "later", "Later", tooltip="on the last line: a later question", key_display="↓", show=False
+    ),
 ]
 
 VIEWER: list[BindingType] = [
@@ -92,28 +99,26 @@ VIEWER: list[BindingType] = [
     Binding("y", "copy_quote", "Copy quote", tooltip="copy the quote"),
     Binding("Y", "copy_place", "Copy path:line", tooltip="copy path:line"),
     Binding("c", "centre", "Quote", tooltip="back to the quote"),
-    Binding("escape,q", "app.pop_screen", "Back", tooltip="back", key_display="esc"),
+    Binding("escape,q", "app.pop_screen", "Back", key_display="esc"),
 ]
 
 INSPECTOR: list[BindingType] = [
     Binding("enter", "open", "Open", tooltip="open the passage in its document", priority=True),
     Binding("s", "sort", "Sort", tooltip="by distance, or in fused order"),
-    Binding("escape,q", "app.pop_screen", "Back", tooltip="back", key_display="esc"),
+    Binding("escape,q", "app.pop_screen", "Back", key_display="esc"),
 ]
 
 FAILURES: list[BindingType] = [
     Binding("r", "retry", "Retry all", tooltip="read the failed documents again"),
     Binding("y", "copy", "Copy path", tooltip="copy the document's path"),
-    Binding("escape,q", "app.pop_screen", "Back", tooltip="back", key_display="esc"),
+    Binding("escape,q", "app.pop_screen", "Back", key_display="esc"),
 ]
 
 LIST: list[BindingType] = [
     Binding("escape", "cancel", "Back", tooltip="back, nothing changed", key_display="esc")
 ]
 
-HELP: list[BindingType] = [
-    Binding("escape,q,f1", "app.pop_screen", "Back", tooltip="back", key_display="esc")
-]
+HELP: list[BindingType] = [Binding("escape,q,f1", "app.pop_screen", "Back", key_display="esc")]
 
 CONFIRM: list[BindingType] = [
     Binding("y", "yes", "Yes", tooltip="yes, go on"),
@@ -131,7 +136,7 @@ class Topic:
 
 APP_KEYS: list[BindingType] = [
     Binding("ctrl+p", "command_palette", "Commands", tooltip="every command, by name"),
-    Binding("ctrl+q", "quit", "Quit", tooltip="leave; nothing is lost"),
+    Binding("ctrl+q", "quit", "Quit", tooltip="leave; nothing is lost", show=False),
 ]
 
 TOPICS: tuple[Topic, ...] = (
@@ -143,7 +148,6 @@ TOPICS: tuple[Topic, ...] = (
     Topic("In the source viewer", VIEWER),
     Topic("In the inspector", INSPECTOR),
     Topic("Among failed documents", FAILURES),
-    Topic("In a list", LIST),
     Topic("When asked yes or no", CONFIRM),
 )
 

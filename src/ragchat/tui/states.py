@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
     from ragchat.errors import RagchatError
-    from ragchat.index.progress import IndexProgress, IndexReport
+    from ragchat.index.progress import IndexProgress, IndexReport, Survey
 
 
 def server_state(health: ServerHealth, model: str) -> State:
@@ -104,8 +104,17 @@ def empty_while_indexing(progress: IndexProgress) -> Content:
     )
 
 
-def empty_when_ready(status: FolderStatus, *, demo: bool) -> Content:
-    """Everything is in place."""
+def empty_when_unconfirmed(survey: Survey) -> Content:
+    """The user has not agreed yet that this folder be read."""
+    return _empty(
+        f"Not read yet: {shown(survey.confirm)}",
+        ("ctrl+r", "asks again whether to index it"),
+        "or open another folder with ctrl+o",
+    )
+
+
+def empty_when_ready(status: FolderStatus, health: ServerHealth | None, *, demo: bool) -> Content:
+    """Everything is in place; without a model server, what answers instead and what to start."""
     if status.indexed == 0:
         return _empty(
             "There are no notes in this folder: Markdown, text and HTML are read.",
@@ -113,15 +122,31 @@ def empty_when_ready(status: FolderStatus, *, demo: bool) -> Content:
             "or put notes there and press ctrl+r",
         )
     if demo:
-        return _empty(
-            f"{count(status.indexed, 'sample note')} are ready: a household's papers, recipes, letters.",
-            ("enter", "asks; try: When does the lease end?"),
-            "and then something they cannot know: Why is the sky blue?",
+        ready = _empty(
+            f"{count(status.indexed, 'sample note')} ready: a small household's papers.",
+            ("enter", "asks; try a question about them"),
+            "and then one they cannot answer: Why is the sky blue?",
         )
-    return _empty(
-        f"{count(status.indexed, 'document')} ready.",
-        ("enter", "asks them anything"),
-        "ctrl+p lists every command, F1 every key",
+    else:
+        ready = _empty(
+            f"{count(status.indexed, 'document')} ready.",
+            ("enter", "asks them anything"),
+            "ctrl+p lists every command, F1 every key",
+        )
+    return ready + _without_model(health)
+
+
+def _without_model(health: ServerHealth | None) -> Content:
+    if health is None or (health.reachable and any(model.chats for model in health.models)):
+        return Content("")
+    problem = health.problem or f"no model is installed at {health.host}"
+    hint = health.hint or "ollama pull qwen3:4b"
+    return Content.assemble(
+        ("\n\n▲ ", "$warning"),
+        (f"{one_line(problem, 200)}", "bold"),
+        "\n  Answers are quotations from your notes, word for word, until then.",
+        ("\n  next: ", "$quiet"),
+        (one_line(hint, 200), "bold"),
     )
 
 

@@ -31,7 +31,6 @@ class ChatScreen(Screen[object]):
     """Owns the layout and the keys; what the folder's threads tell is put on it by `Feed`."""
 
     BINDINGS = keys.CHAT
-    CSS_PATH = "../styles/chat.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- Textual declares it
     AUTO_FOCUS = "#prompt"
 
@@ -98,7 +97,15 @@ class ChatScreen(Screen[object]):
         """What Esc does now, for the footer."""
         if self.session is not None and self.session.asking:
             return "Stop"
-        return "Quit: esc again" if self._leaving else "Back"
+        if self._leaving:
+            return "Quit: once more"
+        at_rest = self.focused is self.prompt and not self.drawer_is_open
+        return "Quit" if at_rest else "Back"
+
+    @property
+    def drawer_is_open(self) -> bool:
+        """Whether the sources lie below the conversation now."""
+        return self.has_class("-narrow") and self.has_class("drawer-open")
 
     def show_folder(self) -> None:
         """Start afresh with the folder that the app has."""
@@ -111,8 +118,9 @@ class ChatScreen(Screen[object]):
             self.conversation.say_empty(states.empty_while_opening(folder))
 
     def open_drawer(self) -> None:
-        """Under 100 columns the sources appear by themselves after an answer."""
-        self.add_class("drawer-open")
+        """Under 100 columns the sources appear by themselves after an answer that has some."""
+        evidence = self.evidence
+        self.set_class(evidence is not None and bool(evidence.sources), "drawer-open")
 
     @on(Told)
     async def _told(self, message: Told) -> None:
@@ -218,7 +226,7 @@ class ChatScreen(Screen[object]):
         elif self.focused is not self.prompt:
             self.prompt.focus()
             self.remove_class("drawer-open")
-        elif self.has_class("-narrow") and self.has_class("drawer-open"):
+        elif self.drawer_is_open:
             self.remove_class("drawer-open")
         elif self._leaving:
             self.app.exit(0)

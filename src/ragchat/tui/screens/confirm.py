@@ -56,10 +56,6 @@ def ask_about_folder(folder: Path, survey: Survey) -> ConfirmScreen:
         "\n\n",
         f"{folder_name(folder)} holds {count(survey.files, 'file')}, {megabytes(survey.bytes)}",
         f" ({skipped:,} more are skipped)." if skipped else ".",
-        "\n\n",
-        ("y", "bold $accent"),
-        " indexes it    ",
-        ("n", "bold $accent"),
-        " leaves it unread; ctrl+r asks again later",
+        ("\n\nNo leaves it unread; ctrl+r asks again.", "$quiet"),
     )
     return ConfirmScreen("Index this folder?", body)

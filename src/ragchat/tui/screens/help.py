@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
@@ -12,20 +12,29 @@ from textual.widgets import Static
 from ragchat.tui import keys
 from ragchat.tui.widgets.key_bar import KeyBar
 
+_LEFT = 3
+"""So many topics stand in the left column."""
+
 
 class HelpScreen(Screen[None]):
     """Keys by where they work."""
 
     BINDINGS = keys.HELP
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 -- Textual declares it
     CSS_PATH = "../styles/pages.tcss"
 
     def compose(self) -> ComposeResult:
         """One block a topic; two columns where there is room."""
         with VerticalScroll(id="help") as page:
             page.border_title = "Keys"
-            for topic in keys.TOPICS:
-                yield Static(_block(topic), classes="topic")
-            yield Static(_signs(), classes="topic")
+            with Horizontal():
+                with Vertical():
+                    for topic in keys.TOPICS[:_LEFT]:
+                        yield Static(_block(topic), classes="topic")
+                    yield Static(_signs(), classes="topic")
+                with Vertical():
+                    for topic in keys.TOPICS[_LEFT:]:
+                        yield Static(_block(topic), classes="topic")
         yield KeyBar()
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragchat.tui.app import RagchatApp
 
 _GLYPHS = {"sent": "✓", "too far": "✗", "beyond top k": "·", "duplicate": "≡", "did not fit": "▭"}
-_BAR = 10
+_BAR = 6
 
 
 class InspectorScreen(Screen[None]):
@@ -64,7 +64,7 @@ class InspectorScreen(Screen[None]):
         table = self.query_one(DataTable)
         table.clear(columns=True)
         table.border_title = "Candidates by distance" if self._by_distance else "Candidates in fused order"
-        for label in ("verdict", "distance", "", "dense", "bm25", "fused", "document", "section"):
+        for label in ("verdict", "distance", "", "dense", "bm25", "fused", "passage"):
             table.add_column(Text(label))
         self._rows = self._ordered()
         for candidate in self._rows:
@@ -80,20 +80,20 @@ class InspectorScreen(Screen[None]):
         return [*within, None, *candidates[len(within) :]]
 
     def _line(self) -> list[Text]:
-        threshold = f"{self._trace.threshold.value:.3f}"
-        cells = ["─ threshold ", threshold, "─" * _BAR, "─" * 5, "─" * 4, "─" * 5, "─" * 12, "─" * 8]
-        return [Text(cell, style="bold") for cell in cells]
+        threshold = Text(f"{self._trace.threshold.value:.3f}", style="bold", justify="right")
+        rules = [Text("─" * width) for width in (_BAR, 5, 4, 5, 12)]
+        return [Text("─ threshold", style="bold"), threshold, *rules]
 
     def _cells(self, candidate: Candidate) -> list[Text]:
         number = f" [{candidate.number}]" if candidate.number is not None else ""
+        section = section_name(candidate.chunk.section)
         ranks = (candidate.dense_rank, candidate.bm25_rank, candidate.fused_rank)
         return [
             Text(f"{_GLYPHS[candidate.verdict]} {candidate.verdict}{number}"),
             Text(f"{candidate.distance:.3f}", justify="right"),
             Text(self._bar(candidate.distance)),
             *[Text("–" if rank is None else str(rank), justify="right") for rank in ranks],
-            Text(one_line(candidate.chunk.document, 120), overflow="ellipsis"),
-            Text(section_name(candidate.chunk.section), overflow="ellipsis"),
+            Text(f"{one_line(candidate.chunk.document, 120)}{f' · {section}' if section else ''}"),
         ]
 
     @staticmethod

@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Click
+from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Static
 
@@ -55,6 +56,7 @@ class Conversation(VerticalScroll):
         self.border_title = "Conversation"
         self.selected: TurnView | None = None
         self._older: list[Turn] = []
+        self._follows = False
 
     def compose(self) -> ComposeResult:
         """Nothing yet but a place for the empty state."""
@@ -75,7 +77,7 @@ class Conversation(VerticalScroll):
         turn = TurnView(question)
         await self.mount(turn)
         self.select(turn)
-        self.anchor()
+        self._follow()
         return turn
 
     async def restore(self, turns: Sequence[Turn]) -> None:
@@ -86,7 +88,7 @@ class Conversation(VerticalScroll):
             self.query_one("#empty").display = False
             await self.show_earlier()
             self.select(self.turns[-1])
-            self.anchor()
+            self._follow()
 
     async def show_earlier(self) -> None:
         """Draw some more of the earlier turns, above the others."""
@@ -107,6 +109,7 @@ class Conversation(VerticalScroll):
         """No turns at all."""
         self.selected = None
         self._older = []
+        self._follows = False
         await self.query_children(_Earlier).remove()
         await self.query_children(TurnView).remove()
         self.query_one("#empty").display = True
@@ -145,6 +148,31 @@ class Conversation(VerticalScroll):
         """Show or hide the selected turn's thinking."""
         if self.selected is not None and self.selected.has_class("has-thinking"):
             self.selected.toggle_thinking()
+
+    def _follow(self) -> None:
+        """Keep to the bottom from now on, until the user scrolls up."""
+        self._follows = True
+        self.scroll_end(animate=False)
+
+    # Textual's anchor pushes a short conversation to the bottom edge too; this leaves it at the top.
+
+    def watch_virtual_size(self, _old: Size, _new: Size) -> None:
+        """Something grew."""
+        if self._follows:
+            self.scroll_end(animate=False)
+
+    def on_resize(self) -> None:
+        """The drawer opened, or the terminal changed."""
+        if self._follows:
+            self.scroll_end(animate=False)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Scrolling up lets go of the bottom, reaching it takes hold again."""
+        super().watch_scroll_y(old_value, new_value)
+        if new_value >= self.max_scroll_y:
+            self._follows = True
+        elif new_value < old_value:
+            self._follows = False
 
     def _position(self) -> int:
         return self.turns.index(self.selected) if self.selected in self.turns else len(self.turns)

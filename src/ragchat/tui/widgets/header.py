@@ -7,10 +7,9 @@ from pathlib import Path
 
 from textual.content import Content
 from textual.reactive import reactive
-from textual.style import Style
-from textual.widget import Widget
 
 from ragchat.tui.formatting import count, folder_name, shown
+from ragchat.tui.widgets.pressable import PressableLine, pressable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class HeaderFacts:
 _TONES = {"good": "$success", "busy": "$accent", "bad": "$error", "quiet": "$quiet"}
 
 
-class Header(Widget):
+class Header(PressableLine):
     """One line; what does not fit is left out from the least important on. Each part opens on a click."""
 
     facts: reactive[HeaderFacts] = reactive(HeaderFacts)
@@ -71,8 +70,7 @@ class Header(Widget):
         facts = self.facts
         if facts.folder is None:
             return [Content("no folder")]
-        click = Style.from_meta({"@click": "screen.switch_folder"})
-        name = Content.assemble(" ", (folder_name(facts.folder), click))
+        name = Content(" ") + pressable(Content(folder_name(facts.folder)), "screen.switch_folder")
         if facts.documents is None or facts.chunks is None:
             return [name]
         documents = f"{facts.documents:,} doc{'' if facts.documents == 1 else 's'}"
@@ -94,5 +92,4 @@ class Header(Widget):
 
     @staticmethod
     def _clickable(text: str, tone: str, action: str, plain: int) -> Content:
-        styled = Content(text).stylize(_TONES[tone], plain)
-        return styled.stylize(Style.from_meta({"@click": action}))
+        return pressable(Content(text).stylize(_TONES[tone], plain), action)

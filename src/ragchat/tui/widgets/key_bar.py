@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
-from textual.style import Style
-from textual.widget import Widget
 
-from ragchat.tui.keys import shown_key
+from ragchat.tui.keys import CHAT, shown_key
+from ragchat.tui.widgets.pressable import PressableLine, pressable
+
+_ORDER = {binding.action: at for at, binding in enumerate(CHAT) if isinstance(binding, Binding)}
 
 
-class KeyBar(Widget):
+def _place(binding: Binding) -> int:
+    """The focused pane's own keys first, then the screen's in the order of `keys`."""
+    return _ORDER.get(binding.action, 99) if binding.priority else -1
+
+
+class KeyBar(PressableLine):
     """Keys of the focused pane first; what does not fit is in the help (F1), which always fits."""
 
     def on_mount(self) -> None:
@@ -36,22 +43,22 @@ class KeyBar(Widget):
     def _keys(self) -> tuple[Content, list[Content], Content]:
         escape, help_key = Content(""), Content("")
         keys: list[Content] = []
-        label = getattr(self.screen, "escape_label", "Back")
         seen: set[str] = set()
-        for active in self.screen.active_bindings.values():
-            binding = active.binding
+        bindings = [active.binding for active in self.screen.active_bindings.values()]
+        for binding in sorted(bindings, key=_place):
             if binding.action in seen:
                 continue
             seen.add(binding.action)
-            if "escape" in binding.key.split(","):
+            if binding.key == "escape":
+                label = getattr(self.screen, "escape_label", binding.description)
                 escape = self._key("escape", "esc", label)
             elif binding.action == "help":
                 help_key = self._key(binding.key, shown_key(binding), binding.description)
             elif binding.show and binding.description:
-                keys.append(self._key(binding.key.split(",")[0], shown_key(binding), binding.description))
+                keys.append(self._key(binding.key, shown_key(binding), binding.description))
         return escape, keys, help_key
 
     @staticmethod
     def _key(key: str, display: str, label: str) -> Content:
-        click = Style.from_meta({"@click": f"app.simulate_key({key!r})"})
-        return Content.assemble((display, "bold $accent"), " ", label).stylize(click)
+        content = Content.assemble((display, "bold $accent"), " ", label)
+        return pressable(content, f"app.simulate_key({key!r})")

@@ -23,9 +23,7 @@ class Prompt(TextArea):
             super().__init__()
 
     def __init__(self) -> None:
-        super().__init__(
-            id="prompt", compact=True, highlight_cursor_line=False, placeholder="When does the lease end?"
-        )
+        super().__init__(id="prompt", compact=True, highlight_cursor_line=False)
         self.border_title = "Ask your notes"
         self.border_subtitle = "enter ask · ctrl+j new line"
         self._history: list[str] = []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Click
 from textual.message import Message
@@ -20,44 +20,31 @@ if TYPE_CHECKING:
     from ragchat.tui.evidence import Evidence
 
 
-class SourceCard(Static):
-    """One source; a click opens it at its range."""
+class SourceCard(Vertical):
+    """One source: four lines beside the conversation, two in the drawer. A click opens it at its range."""
 
     def __init__(self, source: TurnSource, *, evidential: bool) -> None:
         super().__init__()
         self.source = source
-        self._evidential = evidential
+        if not evidential:
+            self._standing = "no evidence"
+        else:
+            self._standing = "cited" if source.cited else "not cited"
 
-    def render(self) -> Content:
-        """Wide: four lines. In the drawer: two."""
+    def compose(self) -> ComposeResult:
+        """Number and document with the distance, section, range, quote."""
         source = self.source
-        width = max(self.size.width, 12)
-        distance = f"{source.distance:.2f} {closeness_bar(source.distance)}"
-        mark = "▸" if self.has_class("current") else " "
-        section = one_line(source.section, 200)
-        name = one_line(source.document, 300)
-        where = place(source)
-        word = "cited" if source.cited else "not cited"
-        if not self._evidential:
-            word = "no evidence"
-        if self.screen.has_class("-narrow"):
-            title = f"{name} · {section}" if section else name
-            head = self._row(mark, title, f"{distance}  {word}", width)
-            return Content.assemble(
-                head, "\n   ", (where, "$quiet"), f" “{one_line(source.quote, width)}”"
-            ).truncate(10_000)
-        lines = [self._row(mark, name, distance, width)]
+        name, section = one_line(source.document, 300), one_line(source.section, 200)
+        with Horizontal():
+            yield Static(Content.assemble((f"{source.number} ", "bold $cite"), (name, "bold")))
+            yield Static(f" · {section}" if section else "", classes="in-drawer", markup=False)
+            yield Static(f" {source.distance:.2f} {closeness_bar(source.distance)}", classes="distance")
         if section:
-            lines.append(Content.assemble("   ", (section, "$secondary")))
-        lines.append(Content.assemble("   ", (where, "$quiet"), (f" · {word}", "$quiet")))
-        lines.append(Content(f"   “{one_line(source.quote, 3 * width)}”"))
-        return Content("\n").join(lines)
-
-    def _row(self, mark: str, title: str, tail: str, width: int) -> Content:
-        left = Content.assemble((mark, "$accent"), (f"{self.source.number} ", "bold $cite"), (title, "bold"))
-        room = max(8, width - len(tail) - 1)
-        left = left.truncate(room, ellipsis=True)
-        return Content.assemble(left, " " * max(1, width - left.cell_length - len(tail)), (tail, "$quiet"))
+            yield Static(section, classes="section", markup=False)
+        with Horizontal(classes="where"):
+            yield Static(f"{place(source)} · {self._standing}", markup=False)
+            yield Static(f" “{one_line(source.quote, 200)}”", classes="in-drawer", markup=False)
+        yield Static(f"“{one_line(source.quote)}”", classes="quote", markup=False)
 
     def on_click(self, event: Click) -> None:
         """Open it."""
@@ -124,7 +111,6 @@ class SourcesPanel(VerticalScroll):
         self._current = max(0, min(position, len(cards) - 1))
         for at, card in enumerate(cards):
             card.set_class(at == self._current, "current")
-            card.refresh()
         cards[self._current].scroll_visible(animate=False)
 
     def action_previous_source(self) -> None:
@@ -154,7 +140,8 @@ class SourcesPanel(VerticalScroll):
         if not evidence.evidential:
             title += " · no evidence"
         origin = f" {evidence.origin}" if evidence.origin else ""
-        more = f" · {considered - sources} more: i" if considered > sources else ""
+        word = "more" if sources else "candidates"
+        more = f" · {considered - sources} {word}: i" if considered > sources else ""
         return title, f"threshold {evidence.threshold:.3f}{origin}{more}"
 
     @staticmethod

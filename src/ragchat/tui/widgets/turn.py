@@ -13,6 +13,8 @@ from textual.widgets import Static
 
 from ragchat.tui.formatting import shown
 from ragchat.tui.widgets import turn_notes
+from ragchat.tui.widgets.note import notes_for
+from ragchat.tui.widgets.turn_notes import Line
 
 if TYPE_CHECKING:
     from textual.widgets.markdown import MarkdownStream
@@ -27,7 +29,7 @@ _WORKING = "◐"
 
 
 class TurnView(Vertical):
-    """Question, a line that says how it stands, folded thinking, answer, notes."""
+    """Question, a line that says how it stands, folded thinking, answer, notes; at last class `finished`."""
 
     class Selected(Message):
         """The user clicked this turn."""
@@ -55,7 +57,6 @@ class TurnView(Vertical):
         )
         yield Static(self._head(f"{_WORKING} searching"), classes="head")
         yield Static(classes="thinking")
-        yield Static(classes="notes")
 
     def show_evidence(self, evidence: Evidence) -> None:
         """What is known before any model is asked."""
@@ -87,10 +88,9 @@ class TurnView(Vertical):
         self.text += text
         await self._stream.write(text)
 
-    async def finish(self, answer: Answer, evidence: Evidence) -> None:
+    async def finish(self, answer: Answer, evidence: Evidence, *further: Line) -> None:
         """The answer as it will stay."""
         await self._end_stream()
-        self.answer = answer
         self.evidence = evidence
         self.text = answer.text or ""
         if self.text:
@@ -98,13 +98,14 @@ class TurnView(Vertical):
             body.sources = len(evidence.sources)
             await body.settle(turn_notes.with_invalid_marked(self.text, answer.citations))
         self._head_static.update(self._head(turn_notes.outcome_of_answer(answer)))
-        self._show_notes(turn_notes.notes_of_answer(answer))
+        await self._show_notes([*turn_notes.notes_of_answer(answer), *further])
+        self.answer = answer
 
     async def fail(self, error: RagchatError) -> None:
         """The question could not be asked at all."""
         await self._end_stream()
         self._say("✗ not answered")
-        self._show_notes(turn_notes.notes_of_error(error))
+        await self._show_notes(turn_notes.notes_of_error(error))
 
     async def restore(self, turn: Turn, evidence: Evidence) -> None:
         """An earlier turn, as it was shown."""
@@ -113,7 +114,7 @@ class TurnView(Vertical):
         if self.text:
             await self._mount_body(self.text)
         self._head_static.update(self._head(turn_notes.outcome_of_turn(turn)))
-        self._show_notes(turn_notes.notes_of_turn(turn))
+        await self._show_notes(turn_notes.notes_of_turn(turn))
 
     @property
     def copyable(self) -> str:
@@ -146,15 +147,15 @@ class TurnView(Vertical):
         self.query_one(".thinking", Static).update(Content(line + words))
         self.add_class("has-thinking")
 
-    def _show_notes(self, notes: Content) -> None:
-        self.query_one(".notes", Static).update(notes)
-        self.set_class(bool(notes.plain), "has-notes")
+    async def _show_notes(self, lines: list[Line]) -> None:
+        await self.mount_all(notes_for(lines))
+        self.add_class("finished")
 
     async def _mount_body(self, text: str) -> AnswerText:
         from ragchat.tui.widgets.answer_text import AnswerText
 
         self._body = AnswerText(text, sources=len(self.evidence.sources) if self.evidence else 0)
-        await self.mount(self._body, before=self.query_one(".notes"))
+        await self.mount(self._body)
         return self._body
 
     async def _end_stream(self) -> None:

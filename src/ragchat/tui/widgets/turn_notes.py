@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.style import Style
 
-from ragchat.tui.formatting import one_line, section_name, shown
+from ragchat.tui.formatting import count, one_line, section_name, shown
 
 if TYPE_CHECKING:
     from ragchat.answering.conversation import Turn
@@ -17,7 +19,20 @@ if TYPE_CHECKING:
     from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
 _QUIET = "$quiet"
-_Part = tuple[str, str | Style]
+_NO_EVIDENCE = "the passages that were sent are listed, but are no evidence"
+_STOP = Content.styled("■", "$warning")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One note: a short label and the words beside it."""
+
+    label: Content
+    words: Content
+
+
+def _key(key: str) -> Content:
+    return Content.styled(key, "$accent")
 
 
 def with_invalid_marked(text: str, citations: Sequence[Citation]) -> str:
@@ -42,125 +57,124 @@ def outcome_of_turn(turn: Turn) -> Content:
 
 def _outcome(outcome: str, answered_by: str, model: str | None, abstained: bool, seconds: float) -> Content:
     by = {"model": shown(model or "model"), "quotation": "quotation, word for word", "none": ""}[answered_by]
-    glyph: _Part = {
+    glyph = {
         "answered": ("○ the sources lack the answer", "$warning") if abstained else ("", ""),
         "refused": ("✗ refused", "$error"),
         "stopped": ("■ stopped", "$warning"),
         "failed": ("✗ broke off", "$error"),
     }[outcome]
-    rest = " · ".join(part for part in (by, f"{seconds:.1f} s") if part)
+    took = f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
+    rest = " · ".join(part for part in (by, took) if part)
     return Content.assemble(glyph, (f"{' · ' if glyph[0] else ''}{rest}", _QUIET))
 
 
-def notes_of_answer(answer: Answer) -> Content:
+def notes_of_answer(answer: Answer) -> list[Line]:
     """What the reader must know below the answer."""
-    lines: list[list[_Part]] = []
+    lines: list[Line] = []
     if answer.outcome == "refused":
         lines += _refusal(answer.message or "", answer.trace)
     elif answer.message:
-        lines.append([("○ ", "$warning"), (shown(answer.message), "")])
+        lines.append(_look(answer.message))
     if answer.outcome == "stopped":
-        lines.append([("■ stopped here; ", "$warning"), ("the part above is kept", _QUIET)])
+        lines.append(Line(_STOP, Content("stopped by you: the part above is kept")))
     if answer.error:
-        lines.append([("✗ ", "$error"), (shown(answer.error), "")])
-    if answer.hint:
-        lines.append([("  next: ", _QUIET), (shown(answer.hint), "bold")])
+        lines.append(_wrong(answer.error))
     if answer.invalid_citations:
         marks = ", ".join(f"[{number}]" for number in answer.invalid_citations)
-        lines.append([("✗ ", "$error"), (f"no source has the number {marks}", "")])
+        lines.append(_wrong(f"no source has the number {marks}"))
     if answer.abstained:
-        lines.append(
-            [("○ ", "$warning"), ("the passages that were sent are listed, but are no evidence", "")]
-        )
+        lines.append(_look(_NO_EVIDENCE))
     if answer.context is not None and answer.context.truncated:
-        lines.append([("▲ ", "$warning"), ("the server cut the prompt: some sources were not read", "")])
+        lines.append(_look("the server cut the prompt: some sources were not read"))
     if answer.notice:
-        lines.append([("▲ ", "$warning"), (shown(answer.notice), "")])
-    coverage = answer.trace.coverage
-    if coverage.stale:
-        read, pending = coverage.indexed, coverage.stale
-        lines.append(
-            [("◐ ", "$accent"), (f"searched {read:,} documents; {pending:,} are still to be read", "")]
-        )
-    return _join(lines)
+        lines.append(_look(answer.notice))
+    if answer.hint:
+        lines.append(_next(answer.hint))
+    if stale := answer.trace.coverage.stale:
+        lines.append(_look(f"not searched: {count(stale, 'document')} that must be read anew"))
+    return lines
 
 
-def notes_of_turn(turn: Turn) -> Content:
+def notes_of_turn(turn: Turn) -> list[Line]:
     """The same for an earlier turn."""
-    lines: list[list[_Part]] = []
+    lines: list[Line] = []
     if turn.message:
-        refused = turn.outcome == "refused"
-        lines.append(
-            [("✗ " if refused else "○ ", "$error" if refused else "$warning"), (shown(turn.message), "")]
-        )
+        lines.append(_wrong(turn.message) if turn.outcome == "refused" else _look(turn.message))
     if turn.error:
-        lines.append([("✗ ", "$error"), (shown(turn.error), "")])
+        lines.append(_wrong(turn.error))
     if turn.abstained:
-        lines.append(
-            [("○ ", "$warning"), ("the passages that were sent are listed, but are no evidence", "")]
-        )
-    return _join(lines)
+        lines.append(_look(_NO_EVIDENCE))
+    return lines
 
 
-def notes_of_error(error: RagchatError) -> Content:
+def notes_of_error(error: RagchatError) -> list[Line]:
     """Why the question could not be asked, and the next step."""
-    lines: list[list[_Part]] = [[("✗ ", "$error"), (shown(error.message), "")]]
-    if error.hint:
-        lines.append([("  next: ", _QUIET), (shown(error.hint), "bold")])
-    return _join(lines)
+    return [_wrong(error.message), *([_next(error.hint)] if error.hint else [])]
 
 
-def _refusal(message: str, trace: RetrievalTrace) -> list[list[_Part]]:
-    lines: list[list[_Part]] = [[("✗ ", "$error"), (shown(message), "bold")]]
+def partial_note(read: int, total: int) -> Line:
+    """The answer came while notes were still being read."""
+    return _look(f"searched what is read so far: {read:,} of {count(total, 'document')}; ask again later")
+
+
+def _wrong(words: str) -> Line:
+    return Line(Content.styled("✗", "$error"), Content(shown(words)))
+
+
+def _look(words: str) -> Line:
+    return Line(Content.styled("▲", "$warning"), Content(shown(words)))
+
+
+def _next(command: str) -> Line:
+    return Line(Content.styled("next", _QUIET), Content.styled(shown(command), "bold"))
+
+
+def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
+    """The message, the nearest passage, what would have admitted it, and the two ways on."""
+    verdict = Line(Content.styled("✗", "$error"), Content.styled(shown(message), "bold"))
     if trace.nearest is None:
-        lines.append([("  nothing in the notes shares a word or a meaning with it", _QUIET)])
-        return lines
+        return [verdict, _look("nothing in the notes resembles it at all")]
     nearest = min(trace.candidates, key=lambda candidate: candidate.distance)
-    lines.append([("  nearest  ", _QUIET), *_passage(nearest), (f" at {nearest.distance:.3f}", "bold")])
-    lines.append([(f"           “{one_line(nearest.chunk.content, 110)}”", _QUIET)])
     threshold = trace.threshold
     origin = f"{threshold.origin}: {shown(threshold.detail)}" if threshold.detail else threshold.origin
-    lines.append(
-        [
-            ("  why      ", _QUIET),
-            (
-                f"a threshold of {_ceiling(nearest.distance):.3f} would admit it; "
-                f"it is {threshold.value:.3f}",
-                "",
-            ),
-            (f" ({origin})", _QUIET),
-        ]
-    )
     inspect = Style.from_meta({"@click": "screen.inspect"})
-    lines.append([("  ctrl+e   ", "$accent"), (f"shows all {len(trace.candidates)} candidates", inspect)])
+    lines = [
+        verdict,
+        Line(
+            Content("nearest"),
+            Content.assemble(
+                *_passage(nearest),
+                (f" at {nearest.distance:.3f}", "bold"),
+                (f"  “{one_line(nearest.chunk.content, 110)}”", _QUIET),
+            ),
+        ),
+        Line(
+            Content("why"),
+            Content.assemble(
+                f"a threshold of {_ceiling(nearest.distance):.3f} would admit it; it is "
+                f"{threshold.value:.3f} ",
+                (f"({origin})", _QUIET),
+            ),
+        ),
+        Line(_key("ctrl+e"), Content.assemble((f"shows all {len(trace.candidates)} candidates", inspect))),
+    ]
     if trace.literal is not None:
         admit = Style.from_meta({"@click": "screen.admit"})
+        offer = f"answers from where “{one_line(trace.literal.term, 60)}” stands word for word: "
         lines.append(
-            [
-                ("  ctrl+g   ", "$accent"),
-                (
-                    f"answers from the note where “{one_line(trace.literal.term, 60)}” stands literally: ",
-                    admit,
-                ),
-                *_passage(trace.literal.candidate),
-            ]
+            Line(_key("ctrl+g"), Content.assemble((offer, admit), *_passage(trace.literal.candidate)))
         )
     return lines
 
 
 def _ceiling(distance: float) -> float:
     """The smallest threshold of three decimals that admits this distance."""
-    rounded = round(distance, 3)
-    return rounded if rounded >= distance else rounded + 0.001
+    return math.ceil(distance * 1000 - 1e-9) / 1000
 
 
-def _passage(candidate: Candidate) -> list[_Part]:
+def _passage(candidate: Candidate) -> list[tuple[str, str]]:
     section = section_name(candidate.chunk.section)
-    parts: list[_Part] = [(one_line(candidate.chunk.document, 120), "bold")]
+    parts = [(one_line(candidate.chunk.document, 120), "bold")]
     if section:
         parts.append((f" · {section}", ""))
     return parts
-
-
-def _join(lines: Sequence[Sequence[_Part]]) -> Content:
-    return Content("\n").join(Content.assemble(*line) for line in lines)
