@@ -17,7 +17,7 @@ from ragchat.chunking.speech import Speech
 from ragchat.documents.document import Document
 from tests.chunking.documents import documents
 
-LAWS = settings(max_examples=250, deadline=None)
+LAWS = settings(max_examples=80, deadline=None)
 
 
 @dataclass(frozen=True)

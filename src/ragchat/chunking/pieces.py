@@ -17,7 +17,7 @@ from ragchat.documents.document import Block, BlockKind, Document
 LONGEST_RAW = 4
 """A passage is at most so many times `size` long with its silent ranges, so that a quote stays readable."""
 
-# Where a sentence that is too long is cut, best first; one over the share of the range is the least that it cuts.
+# Where a sentence that is too long is cut, best first; the part before holds at least one over so much of it.
 _ENDINGS = (
     (re.compile(r"\r\n|[\r\n]"), 4),
     (re.compile(r"[。！？][」』）】〉》〕”’]*+|[.!?…]\s"), 4),
