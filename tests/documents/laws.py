@@ -32,11 +32,8 @@ def check_laws(document: Document) -> None:
     for block in document.blocks:
         assert words(document, block) == words(document, block).strip() != ""
         assert any(section.start <= block.start and block.end <= section.end for section in document.sections)
-    code = [block for block in document.blocks if block.kind == "code"]
-    for span in document.silent:
-        assert not any(
-            span.start < part.end and part.start < span.end for part in (*code, *document.excluded)
-        )
+    code = [Span(block.start, block.end) for block in document.blocks if block.kind == "code"]
+    _check_order(sorted([*document.silent, *code, *document.excluded]), length)
     document.text.encode("utf-8")
     document.title.encode("utf-8")
     for label in (document.title, *(label for section in document.sections for label in section.path)):

@@ -59,9 +59,9 @@ def test_prose_is_no_data(source: str) -> None:
 
 def test_a_note_with_a_large_picture_keeps_its_words_and_is_read_fast() -> None:
     address = "data:image/png;base64," + base64.b64encode(random.Random(1).randbytes(1_900_000)).decode()
-    begin = time.perf_counter()
+    begin = time.process_time()
     document = read(f"# Title\n\nbefore ![alt words]({address}) after\n\n- last\n")
-    assert time.perf_counter() - begin < 2
+    assert time.process_time() - begin < 2
     assert [words(document, block) for block in document.blocks] == [
         "# Title",
         "before ![alt words",

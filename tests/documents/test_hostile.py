@@ -40,7 +40,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html"])
 @pytest.mark.parametrize("kind", list(HOSTILE))
 def test_hostile_lines_are_read_in_time(kind: str, name: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     document = read(HOSTILE[kind], name)
-    assert time.perf_counter() - begin < 3
+    assert time.process_time() - begin < 3
     check_laws(document)

@@ -121,14 +121,16 @@ def test_no_entity_is_expanded_and_nothing_is_fetched() -> None:
         ("</p></div><p>x</table>", "x"),
         ("<p>a<?pi x?>b<!-- c -->c", "abc"),
         ("<a>" + "<p " + "b " * 60_000 + ">x", "x"),
+        ("<body style='display: none'><main hidden>x", "x"),
+        ("<meta <meta" * 20_000 + ">x", "x"),
         ("<p>" + "<![CDATA[x]]>" + "y", "y"),
     ],
     ids=lambda value: value[:20],
 )
 def test_broken_and_hostile_pages(source: str, text: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert page(source).text == text
-    assert time.perf_counter() - begin < 3
+    assert time.process_time() - begin < 3
 
 
 def test_a_page_that_cannot_be_read_to_its_end_says_so() -> None:

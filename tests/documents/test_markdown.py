@@ -128,6 +128,7 @@ def test_outlines_nest_deep() -> None:
         ("| a | b |\n|:--|--:|\n| [x](y) | 2 |", "| a | b |\n\n| x | 2 |"),
         ("above\n\n***\n\nbelow", "above\n\n\n\nbelow"),
         ("<div>\n<img src='x' alt='y'> raw <script>var a;</script>\n</div>", "\n raw \n"),
+        ("text <?php x ?> more <!DOCTYPE y>", "text  more "),
         ("[a\nb](c\n'd')", "a\nb"),
         ("x < y and a<b, <- arrow, 1 <2> 3", "x < y and a<b, <- arrow, 1 <2> 3"),
         ("- [ ] open task\n- [x] done", "- [ ] open task\n- [x] done"),

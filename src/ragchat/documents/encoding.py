@@ -137,9 +137,11 @@ def decode(data: bytes, *, declared: str = "") -> Decoded | Undecodable:
             return Undecodable(
                 f"it is UTF-8, but for the byte 0x{data[error.start]:02x} on line {line}", _SAVE
             )
+    if decoded := _ebcdic(data):
+        return decoded
     if _share_of_controls(data) > 0.02:
         return Undecodable("it is binary data, not text", _IGNORE)
-    return _ebcdic(data) or _most_plausible(data, declared)
+    return _most_plausible(data, declared)
 
 
 def _as_marked(data: bytes, start: int, encoding: str) -> Decoded | Undecodable:
@@ -257,15 +259,23 @@ def _candidates(data: bytes, sample: bytes, declared: str) -> dict[str, float]:
             penalties.setdefault(encoding, _UNUSUAL)
     if b"\r" in data and b"\n" not in data:
         penalties["mac_roman"] = penalties["mac_cyrillic"] = 0.0
+    if named := _encoding_named(declared):
+        penalties[named] = _DECLARED
+    return penalties
+
+
+def _encoding_named(declared: str) -> str:
+    """The encoding a file names, as spelled in `_USUAL` where it is there; "" for none that decodes text."""
+    from charset_normalizer.constant import IANA_SUPPORTED
+
     try:
         name = codecs.lookup(declared).name
-    except LookupError:
-        return penalties
-    named = _WIDER.get(name, name)
-    spelled = next(
-        (usual for usual in penalties if codecs.lookup(usual).name == codecs.lookup(named).name), named
-    )
-    return {**penalties, spelled: _DECLARED}
+        meant = codecs.lookup(_WIDER.get(name, name)).name
+    except (LookupError, ValueError):
+        return ""
+    # Python has codecs that are no character sets, "unicode_escape" and the like.
+    names = (spelled for spelled in (*_USUAL, *IANA_SUPPORTED) if not spelled.startswith("utf"))
+    return next((spelled for spelled in names if codecs.lookup(spelled).name == meant), "")
 
 
 def _sample(data: bytes) -> bytes:

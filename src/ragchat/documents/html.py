@@ -24,7 +24,8 @@ EXTRACTOR = "html/1"
 _REPAIR = "open it in a browser and save it again, or as text"
 
 _DECLARED = re.compile(
-    rb"<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]+)|<meta[^>]*?charset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE
+    rb"<\?xml[^<>]*?encoding\s*=\s*[\"']([\w.:-]+)|<meta[^<>]*?charset\s*=\s*[\"']?\s*([\w.:-]+)",
+    re.IGNORECASE,
 )
 _LOOK_FOR_DECLARATION = 65_536
 # In XHTML an empty element may close itself; the HTML parser would take the rest of the page as its content.
@@ -36,11 +37,11 @@ _TAG = re.compile(r"</?([A-Za-z][A-Za-z0-9]*+)(?:[^<>\"']++|\"[^\"]*+\"|'[^']*+'
 # libxml2 compares every attribute of a tag with every other.
 _GIANT_TAG = re.compile(r"<([A-Za-z][A-Za-z0-9]*+)[^<>]{65536,}+>")
 _DATA_ADDRESS = re.compile(r"\bdata:[^\"'<>\s]{1000,}+")
-_DOCUMENT_TYPE = re.compile(r"<!DOCTYPE[^>\[]*+(?:\[[^\]]*+\]\s*+)?>", re.IGNORECASE)
+_DOCUMENT_TYPE = re.compile(r"<!DOCTYPE[^<>\[]*+(?:\[[^\]]*+\]\s*+)?>", re.IGNORECASE)
 # Written as words, because the formatter would give each name a line of its own.
 _LEFT_OUT = frozenset(
     "script style head noscript template iframe object embed svg canvas audio video nav "  # noqa: SIM905
-    "button select textarea input datalist".split()
+    "button select textarea input datalist annotation".split()
 )
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt "  # noqa: SIM905
@@ -151,10 +152,13 @@ def _walk(root: Any, page: Page) -> None:
 
 
 def _is_left_out(element: Any) -> bool:
+    if element.tag in _LEFT_OUT:
+        return True
+    if element.tag in {"html", "body", "main"}:
+        return False  # a script shows these once the page is there
     attributes = element.attrib
     return (
-        element.tag in _LEFT_OUT
-        or "hidden" in attributes
+        "hidden" in attributes
         or attributes.get("aria-hidden") == "true"
         or bool(_HIDDEN_STYLE.search(attributes.get("style", "")))
     )

@@ -25,7 +25,7 @@ _MARK = re.compile(
 _TAG = re.compile(
     r"</?[A-Za-z][A-Za-z0-9-]*+"
     r"(?:\s++[A-Za-z_:@][\w.:@-]*+(?:\s*+=\s*+(?:[^\s\"'=<>`{]++|'[^']*+'|\"[^\"]*+\"|\{[^{}]*+\}))?+)*+"
-    r"\s*+/?>|<\?[^>]*+\?>|<![A-Za-z][^>]*+>"
+    r"\s*+/?>|<[?!][A-Za-z][^<>]*+>"
 )
 _AUTOLINK = re.compile(r"<(?:[A-Za-z][A-Za-z0-9.+-]{1,31}:[^\s<>]*+|[^\s<>@]++@[^\s<>@]++)>")
 _NESTED = r"[^\s()\\]++|\\."
@@ -55,7 +55,7 @@ def silent_in_html(text: str, start: int, end: int) -> list[Span]:
 
 
 _HTML_MARKUP = re.compile(
-    rf"<(script|style)\b[^>]*+>(?:(?!</\1).)*+(?:</\1\s*+>)?+|<!--(?:(?!-->).)*+(?:-->)?+|{_TAG.pattern}",
+    rf"<(script|style)\b[^<>]*+>(?:(?!</\1).)*+(?:</\1\s*+>)?+|<!--(?:(?!-->).)*+(?:-->)?+|{_TAG.pattern}",
     re.DOTALL | re.IGNORECASE,
 )
 
