@@ -15,13 +15,16 @@ TRANSCRIPTS = Path(__file__).resolve().parents[3] / "shared" / "ollama-transcrip
 
 @contextmanager
 def fixed_server(answers: Mapping[str, tuple[int, str]]) -> Iterator[str]:
-    """Serve a status and a body for each path; 404 for any other. Gives the address."""
+    """Serve a status and a body for each path; 404 for any other; the body of a 307 is
+    where it leads. Gives the address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("content-length") or 0))
             status, body = answers.get(self.path, (404, "404 page not found"))
             self.send_response(status)
+            if status == 307:
+                self.send_header("Location", body + self.path)
             self.send_header("Content-Type", "application/json; charset=utf-8")
             self.end_headers()
             self.wfile.write(body.encode())

@@ -6,7 +6,7 @@ import sys
 
 import httpx
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ragchat.embedding.ollama_host import is_loopback, normalise_host
@@ -57,6 +57,7 @@ def test_what_is_no_address_is_said_to_be_none(value: str) -> None:
     assert "http://127.0.0.1:11434" in caught.value.hint
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30) | st.from_regex(r"(https?://)?[\[\]:.a-z0-9%@/?#-]{0,20}", fullmatch=True))
 @example("a:b:c")
 @example("[")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import threading
@@ -118,6 +119,12 @@ def test_a_failed_export_says_why_in_one_line(tmp_path: Path, monkeypatch: pytes
     assert not list((tmp_path / "cache").rglob("making-*"))
 
 
+def test_a_killed_export_says_what_it_was_doing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _export_is(tmp_path, "echo loading the model; kill -9 $$", monkeypatch)
+    with pytest.raises(EmbedderUnavailable, match="killed by signal 9 while loading the model"):
+        open_embedder(SETTINGS, ollama_host="", cache=tmp_path / "cache")
+
+
 def test_preparing_stops_at_once_when_the_user_leaves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,21 +140,34 @@ def test_preparing_stops_at_once_when_the_user_leaves(
 
 def test_waiting_for_another_process_stops_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _export_is(tmp_path, "exec sleep 60", monkeypatch)
-    first, second = threading.Event(), threading.Event()
-    exporting = threading.Thread(target=_open_ignoring_errors, args=(tmp_path / "cache", first))
-    exporting.start()
-    try:
-        said: list[str] = []
-        threading.Timer(0.5, second.set).start()
-        time.sleep(0.2)
-        with pytest.raises(EmbedderUnavailable, match=r"waiting .* was stopped"):
+    first, second, exporting = threading.Event(), threading.Event(), threading.Event()
+
+    def export() -> None:
+        with contextlib.suppress(EmbedderUnavailable):
             open_embedder(
-                SETTINGS, ollama_host="", cache=tmp_path / "cache", cancel=second, notify=said.append
+                SETTINGS,
+                ollama_host="",
+                cache=tmp_path / "cache",
+                cancel=first,
+                notify=lambda _: exporting.set(),
             )
+
+    said: list[str] = []
+
+    def listen(message: str) -> None:
+        said.append(message)
+        second.set()
+
+    exporter = threading.Thread(target=export)
+    exporter.start()
+    try:
+        assert exporting.wait(30)
+        with pytest.raises(EmbedderUnavailable, match=r"waiting .* was stopped"):
+            open_embedder(SETTINGS, ollama_host="", cache=tmp_path / "cache", cancel=second, notify=listen)
         assert said == ["waiting for another ragchat that is preparing the embedding model"]
     finally:
         first.set()
-        exporting.join()
+        exporter.join()
 
 
 def test_a_cache_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
@@ -174,10 +194,3 @@ def _export_is(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> No
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(program))
-
-
-def _open_ignoring_errors(cache: Path, cancel: threading.Event) -> None:
-    try:
-        open_embedder(SETTINGS, ollama_host="", cache=cache, cancel=cancel)
-    except EmbedderUnavailable:
-        return

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragchat.embedding.texts import halves, pieces, readable
@@ -8,6 +8,7 @@ from ragchat.embedding.texts import halves, pieces, readable
 any_text = st.text(st.characters(), max_size=200)
 
 
+@settings(deadline=None)
 @given(any_text, st.integers(1, 40))
 def test_pieces_are_the_text_and_each_fits(text: str, limit: int) -> None:
     cut = pieces(text, lambda piece: len(piece) <= limit)
@@ -30,6 +31,7 @@ def test_what_never_fits_still_ends() -> None:
     assert pieces("abc", lambda piece: False) == ["a", "b", "c"]
 
 
+@settings(deadline=None)
 @given(any_text)
 def test_a_readable_text_has_a_utf8_form_of_the_same_length(text: str) -> None:
     read = readable(text)

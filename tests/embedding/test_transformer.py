@@ -70,9 +70,9 @@ def test_the_exported_model_is_the_same_on_real_notes(reference: Embedder, embed
     texts = []
     for corpus in ("clapnq", "xquad-en", "jsquad-ja", "debimate-notes"):
         for file in itertools.islice(sorted((CORPORA / corpus / "corpus").rglob("*.md")), 3):
-            text = file.read_text(encoding="utf-8")[:1500]
+            text = file.read_text(encoding="utf-8")[:1000]
             texts += pieces(text, lambda piece: embedder.count_tokens(piece) <= embedder.window)
-    assert len(texts) >= 16
+    assert len(texts) >= 12
     expected, found = reference.embed_passages(texts), embedder.embed_passages(texts)
     assert np.min(np.sum(expected * found, axis=1)) >= 0.9999
 

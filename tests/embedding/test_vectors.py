@@ -5,7 +5,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -16,6 +16,7 @@ Rows = npt.NDArray[np.float64]
 rows = arrays(np.float64, st.tuples(st.integers(1, 5), st.just(8)), elements=st.floats(-1e6, 1e6, width=32))
 
 
+@settings(deadline=None)
 @given(rows)
 def test_rows_become_unit_vectors_of_the_same_direction(matrix: Rows) -> None:
     lengths = np.linalg.norm(matrix, axis=1)
@@ -27,6 +28,7 @@ def test_rows_become_unit_vectors_of_the_same_direction(matrix: Rows) -> None:
     assert np.allclose(unit * lengths[:, None], matrix, rtol=1e-5, atol=1e-6 * lengths.max())
 
 
+@settings(deadline=None)
 @given(rows, rows)
 def test_cosine_distance_is_half_the_squared_euclidean_distance(left: Rows, right: Rows) -> None:
     assume(min(np.linalg.norm(left[0]), np.linalg.norm(right[0])) > 1e-3)

@@ -39,7 +39,7 @@ _PLAIN_FILE = "plain.onnx"
 _INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
 _OUTPUT = "token_vectors"
 
-# Scripts and lengths that notes come in. Each is checked once, repeated, and filled up to the window.
+# Scripts that notes come in.
 _SENTENCES = (
     PROBE_TEXT,
     "The lease ends on 31 March 2027; notice must be given two months before, in writing.",
@@ -155,21 +155,25 @@ def _optimise(plain: Path, target: Path) -> None:
 
 
 def _smallest_cosine(reference: Any, embedder: OnnxEmbedder) -> float:
-    texts = ["", *_texts(embedder)]
+    """Over texts of every length, in batches; and over the short ones, each alone."""
+    short = ["", *_SENTENCES]
+    texts = [*short, *_long_texts(embedder)]
     expected = reference.encode(texts, batch_size=8, convert_to_numpy=True, show_progress_bar=False)
-    together = embedder.embed_passages(texts)
-    alone = np.stack([embedder.embed_question(text) for text in texts])
-    return float(min(np.sum(expected * together, axis=1).min(), np.sum(expected * alone, axis=1).min()))
+    together = np.sum(expected * embedder.embed_passages(texts), axis=1)
+    alone = [
+        float(vector @ embedder.embed_question(text)) for vector, text in zip(expected, short, strict=False)
+    ]
+    return float(min([*together, *alone]))
 
 
-def _texts(embedder: OnnxEmbedder) -> list[str]:
-    texts = []
-    for sentence in _SENTENCES:
-        fitting = max(
-            n for n in range(1, 65) if embedder.count_tokens(" ".join([sentence] * n)) <= BUILT_IN_WINDOW
-        )
-        texts += [" ".join([sentence] * n) for n in (1, min(3, fitting), fitting)]
-    return texts
+def _long_texts(embedder: OnnxEmbedder) -> list[str]:
+    """Each sentence three times, and some repeated until the window is full."""
+    thrice = [" ".join([sentence] * 3) for sentence in _SENTENCES]
+    filled = []
+    for sentence in _SENTENCES[::3]:
+        times = BUILT_IN_WINDOW // embedder.count_tokens(sentence)
+        filled.append(" ".join([sentence] * times))
+    return thrice + filled
 
 
 def _write_manifest(target: Path, embedder: OnnxEmbedder, smallest: float) -> None:

@@ -64,7 +64,9 @@ class OllamaModel:
         timeout = httpx.Timeout(seconds, connect=_CONNECT_SECONDS)
         # No connection outlives its request: embedders are not closed, and a restarted server is no surprise.
         limits = httpx.Limits(max_keepalive_connections=0)
-        self._client: Any = import_ollama().Client(self.host, timeout=timeout, trust_env=trust, limits=limits)
+        self._client: Any = import_ollama().Client(
+            self.host, timeout=timeout, trust_env=trust, limits=limits, follow_redirects=False
+        )
         self._get: Callable[[str], httpx.Response] = lambda path: httpx.get(
             self.host + path, timeout=timeout, trust_env=trust
         )

@@ -35,6 +35,8 @@ from ragchat.settings import EmbeddingSettings
 Notify = Callable[[str], None]
 
 _POLL_SECONDS = 0.1
+# Other flags come and go with the kernel and its microcode.
+_VECTOR_INSTRUCTIONS = ("sse", "ssse", "avx", "fma", "f16c", "amx", "asimd", "sve", "i8mm", "bf16")
 
 
 class _Damaged(Exception):
@@ -145,8 +147,11 @@ def _run_export(weights: Path, target: Path, cancel: threading.Event) -> None:
         if process.returncode != 0:
             log.seek(0)
             lines = log.read().decode("utf-8", "replace").strip().splitlines() or ["no output"]
+            reason = lines[-1].strip()
+            if process.returncode < 0:  # no memory left, most often; the last line tells what it was doing
+                reason = f"killed by signal {-process.returncode} while {reason}"
             raise EmbedderUnavailable(
-                f"the embedding model could not be prepared: {lines[-1].strip()}",
+                f"the embedding model could not be prepared: {reason}",
                 hint=f"RAGCHAT_EMBEDDING_MODEL={weights} runs it through sentence-transformers, slower",
             )
 
@@ -185,9 +190,11 @@ def _machine() -> str:
 
 
 def _processor() -> str:
+    """A short name for what the optimiser may use: the vector instructions, where the system tells them."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        features = next(line for line in lines if line.lower().startswith(("flags", "features")))
+        told = next(line for line in lines if line.lower().startswith(("flags", "features"))).split()
+        features = " ".join(sorted(flag for flag in told if flag.startswith(_VECTOR_INSTRUCTIONS)))
     except (OSError, StopIteration):
         features = platform.processor()
     identity = f"{platform.system()} {platform.machine()} {features}"
