@@ -179,6 +179,17 @@ class IndexContract(ABC):
         np.testing.assert_array_equal(known[text_digest("[T]\nwords")], EMBEDDER.embed_question("[T]\nwords"))
         assert len(known) == 1
 
+    def test_vectors_of_one_document(self, begun: Index) -> None:
+        put(begun, "a.md", "words", "more words")
+        put(begun, "b.md", "others")
+        assert begun.vectors_of_document("a.md").keys() == {
+            text_digest("[T]\nwords"),
+            text_digest("[T]\nmore words"),
+        }
+        assert begun.vectors_of_document("absent.md") == {}
+        begun.begin(IndexStamp(EMBEDDER.stamp, "test/2"))
+        assert begun.vectors_of_document("a.md") == {}
+
     def test_a_renamed_document_keeps_its_vectors(self, begun: Index) -> None:
         old = put(begun, "old.md", "words", "more words")
         new = dataclasses.replace(old, name="new/name.md")

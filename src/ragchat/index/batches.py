@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,7 +26,6 @@ class Prepared:
 
     digests: of its chunks' texts. vectors: those known, by digest.
     moved_from: the name under which the index knows the same content, or "".
-    reused: whether the index has all the vectors.
     """
 
     document: Document
@@ -35,10 +34,6 @@ class Prepared:
     digests: Sequence[str]
     vectors: dict[str, Vector]
     moved_from: str = ""
-    reused: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.reused = not self.missing()
 
     def missing(self) -> dict[str, str]:
         """Texts that have no vector yet, by digest."""

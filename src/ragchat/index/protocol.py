@@ -144,6 +144,9 @@ class Index(Protocol):
     def vectors_of_texts(self, digests: Sequence[str]) -> Mapping[str, Vector]:
         """Vectors of the index's own stamp for chunk texts seen before, by sha256 of the text."""
 
+    def vectors_of_document(self, name: str) -> Mapping[str, Vector]:
+        """The same for one document's chunks; nothing for a document that is unknown or stale."""
+
     def replace(self, document: Document, source: Source, chunks: Sequence[Chunk], vectors: Matrix) -> None:
         """Put the document in place of its old version, in one transaction."""
 

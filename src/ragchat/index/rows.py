@@ -125,6 +125,16 @@ def read_vectors(connection: sqlite3.Connection, digests: Sequence[str]) -> dict
     return found
 
 
+def read_document_vectors(connection: sqlite3.Connection, name: str) -> dict[str, Vector]:
+    """Vectors of one document by the digests of its chunks' texts, if it is of the current stamp."""
+    digests = connection.execute(
+        "SELECT c.text_digest FROM chunks c JOIN documents d ON d.id = c.document_id "
+        "WHERE d.name = ? AND d.stamp_id = (SELECT stamp_id FROM state)",
+        (name,),
+    ).fetchall()
+    return read_vectors(connection, [row[0] for row in digests])
+
+
 def write_document(
     connection: sqlite3.Connection,
     document: Document,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ragchat.chunking.chunk import Chunk, TokenCounter
 from ragchat.documents.document import Document, FailedDocument
-from ragchat.embedding.embedder import Embedder, EmbedderStamp
+from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
 from ragchat.errors import RagchatError
 from ragchat.index.batches import Batches, Prepared
 from ragchat.index.intake import Reader, has_digest, take_in, touched, unexpected
@@ -68,6 +68,7 @@ class Run:
         self._added = self._updated = self._moved = self._removed = self._unchanged = 0
         self._current = ""
         self._told = 0.0
+        self._left: dict[str, Vector] = {}
         self._moved_away: set[str] = set()
         self._moving: set[str] = set()
 
@@ -184,12 +185,20 @@ class Run:
         except Exception as error:
             self._fail_unexpectedly(source, error)
             return
-        vectors = dict(self._index.vectors_of_texts(digests)) if self._reuse else {}
+        vectors = self._known_vectors(source.name, digests) if self._reuse else {}
         self._reused += sum(digest in vectors for digest in digests)
         prepared = Prepared(document, source, chunks, digests, vectors, moved_from=self._old_name(source))
         if prepared.moved_from:
             self._moving.add(prepared.moved_from)
         self._batches.add(prepared)
+
+    def _known_vectors(self, name: str, digests: Sequence[str]) -> dict[str, Vector]:
+        """Vectors of these texts; those that the old version alone has are kept for notes still to come."""
+        leaving = self._index.vectors_of_document(name) if name in self._known else {}
+        found = dict(self._index.vectors_of_texts(digests))
+        found.update((digest, self._left[digest]) for digest in digests if digest in self._left)
+        self._left.update((digest, leaving[digest]) for digest in leaving.keys() - set(digests))
+        return found
 
     def _old_name(self, source: Source) -> str:
         """The vanished document whose content this new one has, or ""; each serves one new one."""
@@ -200,7 +209,7 @@ class Run:
     def _commit(self, prepared: Prepared) -> None:
         document, old = prepared.document, prepared.moved_from
         try:
-            if old and prepared.reused:
+            if old and self._index.vectors_of_document(old).keys() >= set(prepared.digests):
                 self._index.rename(old, document, prepared.source, prepared.chunks)
             else:
                 self._index.replace(document, prepared.source, prepared.chunks, prepared.matrix())

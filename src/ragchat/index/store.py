@@ -115,6 +115,11 @@ class SqliteIndex:
         with self._reading() as connection:
             return rows.read_vectors(connection, digests)
 
+    def vectors_of_document(self, name: str) -> Mapping[str, Vector]:
+        """The same for one document's chunks; nothing for a document that is unknown or stale."""
+        with self._reading() as connection:
+            return rows.read_document_vectors(connection, name)
+
     def replace(self, document: Document, source: Source, chunks: Sequence[Chunk], vectors: Matrix) -> None:
         """Put the document in place of its old version, in one transaction.
 
