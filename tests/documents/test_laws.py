@@ -12,7 +12,7 @@ from tests.documents.laws import check_laws, markdown_texts, read
 
 
 @given(markdown_texts)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_every_markdown_text_obeys_the_laws(text: str) -> None:
     document = read(text)
     assert document.text == text
@@ -20,7 +20,7 @@ def test_every_markdown_text_obeys_the_laws(text: str) -> None:
 
 
 @given(markdown_texts)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_cr_lf_and_crlf_give_the_same_sections_and_blocks(text: str) -> None:
     shapes = []
     for line_end in ("\n", "\r", "\r\n"):
@@ -40,7 +40,7 @@ def test_cr_lf_and_crlf_give_the_same_sections_and_blocks(text: str) -> None:
 
 
 @given(markdown_texts, st.sampled_from(["note.txt", "page.html"]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_text_and_pages_obey_the_laws(text: str, name: str) -> None:
     check_laws(read(text, name))
 
@@ -62,7 +62,7 @@ _MARKUP = st.lists(
 
 
 @given(_MARKUP)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_every_page_however_broken_obeys_the_laws(markup: str) -> None:
     document = read(markup, "page.html")
     assert document.stored
@@ -70,7 +70,7 @@ def test_every_page_however_broken_obeys_the_laws(markup: str) -> None:
 
 
 @given(st.binary(max_size=300), st.sampled_from(["a.md", "a.txt", "a.html", "a"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_bytes_give_a_document_or_a_reason(data: bytes, name: str) -> None:
     document = parse_document(data, name)
     if isinstance(document, Document):

@@ -28,6 +28,8 @@ _WRAPPED = re.compile(
 )
 _MIN_ADDRESS = 200
 _MIN_BARE = 512
+_JUDGED = 10_000
+_HAS_BLANK = re.compile(r"\s")
 _TARGET_OPEN = re.compile(r"\]\([ \t]*<?$")
 _TARGET_CLOSE = re.compile(r">?(?:[ \t]+(?:\"[^\"\r\n]*\"|'[^'\r\n]*'))?[ \t]*\)")
 _TAG_OPEN = re.compile(r"<[A-Za-z][^<>]*$")
@@ -65,7 +67,7 @@ def _with_wrapping(text: str, span: Span, floor: int) -> Span:
 
 def _is_data(run: str) -> bool:
     """Whether a run has the mixture of base64 or hexadecimal data rather than of words or an address."""
-    letters = "".join(run.split())
+    letters = "".join(run[:_JUDGED].split())
     if len(letters) < _MIN_BARE:
         return False
     digits = sum(map(str.isdigit, letters))
@@ -73,7 +75,7 @@ def _is_data(run: str) -> bool:
     lower = sum(map(str.islower, letters))
     if re.fullmatch(r"[0-9a-fA-F]+", letters):
         # One long run only: lines of 64 hexadecimal digits are a list of checksums, which people look up.
-        return len(run) == len(letters) and digits < len(letters)
+        return not _HAS_BLANK.search(run) and digits < len(letters)
     return (
         digits >= 0.04 * len(letters)
         and upper >= 0.15 * len(letters)
