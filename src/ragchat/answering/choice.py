@@ -10,6 +10,8 @@ from ragchat.errors import BackendError, ModelMissing, ServerUnreachable
 SUGGESTED_MODEL = "qwen3:4b"
 """What a user without any model is told to pull: small enough for a laptop, and it cites."""
 
+_MOST_LISTED = 5
+
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
@@ -53,7 +55,10 @@ def _installed(server: ModelServer) -> ModelChoice:
     if not able:
         nothing = ModelMissing("no model is installed", hint=f"ollama pull {SUGGESTED_MODEL}")
         return ModelChoice(None, instead_of_model(nothing))
-    others = f" ({len(able) - 1} more installed)" if able[1:] else ""
+    more = [model.name for model in able[1 : _MOST_LISTED + 1]]
+    others = (
+        f" (also installed: {', '.join(more)}{', …' if len(able) > _MOST_LISTED + 1 else ''})" if more else ""
+    )
     try:
         first = server.describe(able[0].name)
     except BackendError as failure:

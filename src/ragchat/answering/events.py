@@ -87,7 +87,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """The evidence is known; sent before any model is asked."""
+    """The evidence is known; sent before any model is asked, and again if not all of it fits the window."""
 
     trace: RetrievalTrace
 

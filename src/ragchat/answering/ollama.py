@@ -68,8 +68,17 @@ class OllamaServer:
 
         Raises ServerUnreachable, ModelMissing; what the server does not tell stays unknown.
         """
-        if model not in self._described:
-            self._described[model] = self._show(model)
+        if (known := self._described.get(model)) is not None:
+            return known
+        try:
+            with self._info_client() as client:
+                shown = _object(client.post("/api/show", json={"model": model}))
+        except Exception as error:
+            failure = explain_info_failure(error, self._host, model)
+            if isinstance(failure, GenerationFailed):
+                return InstalledModel(model, 0, "")  # no answer to this says nothing about the model itself
+            raise failure from error
+        self._described[model] = _shown(model, shown)
         return self._described[model]
 
     def chat(
@@ -103,17 +112,6 @@ class OllamaServer:
                     raise piece
         finally:
             call.end()
-
-    def _show(self, model: str) -> InstalledModel:
-        try:
-            with self._info_client() as client:
-                shown = _object(client.post("/api/show", json={"model": model}))
-        except Exception as error:
-            failure = explain_info_failure(error, self._host, model)
-            if isinstance(failure, GenerationFailed):
-                return InstalledModel(model, 0, "")  # no answer to this says nothing about the model itself
-            raise failure from error
-        return _shown(model, shown)
 
     def _info_client(self) -> httpx.Client:
         import httpx

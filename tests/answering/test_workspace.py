@@ -1,0 +1,254 @@
+"""One folder's parts together, with a stand-in for the embedding model and a counting model server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragchat.answering
+from ragchat import paths
+from ragchat.answering.events import Answer
+from ragchat.answering.report import answer_json, search_json, status_json
+from ragchat.answering.workspace import Workspace
+from ragchat.embedding import registry
+from ragchat.errors import FolderMissing, IndexMissing, IndexStale
+from ragchat.index.progress import IndexProgress
+from ragchat.index.protocol import Scope
+from ragchat.settings import EmbeddingSettings, OllamaSettings, RetrievalSettings, Settings
+from tests.answering.making import the_answer
+from tests.doubles import WordEmbedder
+from tests.ollama_server import OllamaTestServer
+
+LEASE = (
+    "# Lease\n\n## Term\n\nThe lease ends on 31 March 2027.\n\n## Rent\n\nThe rent is 900 euros a month.\n"
+)
+GARDEN = "# Garden\n\nTomatoes need six hours of sun.\n"
+ASKED = "When does the lease end? The lease ends on 31 March 2027."
+
+
+@pytest.fixture
+def embedders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[WordEmbedder]:
+    """Every embedder that was opened; the folders of the user are away from the real ones."""
+    opened: list[WordEmbedder] = []
+
+    def open_words(settings: EmbeddingSettings, **options: Any) -> WordEmbedder:
+        opened.append(WordEmbedder(name=settings.model))
+        return opened[-1]
+
+    def stamp_of_words(settings: EmbeddingSettings, **options: Any) -> Any:
+        return WordEmbedder(name=settings.model).stamp
+
+    monkeypatch.setattr(registry, "open_embedder", open_words)
+    monkeypatch.setattr(registry, "expected_stamp", stamp_of_words)
+    for name in ("DATA", "CACHE", "CONFIG"):
+        monkeypatch.setenv(f"RAGCHAT_{name}_DIR", str(tmp_path / name))
+    return opened
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaTestServer]:
+    with OllamaTestServer(answer="It ends on 31 March 2027 [1].") as listening:
+        yield listening
+
+
+@pytest.fixture
+def settings(server: OllamaTestServer) -> Settings:
+    return Settings(
+        ollama=OllamaSettings(host=server.url),
+        retrieval=RetrievalSettings(threshold=0.6),
+        embedding=EmbeddingSettings(model="words"),
+    )
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "house").mkdir(parents=True)
+    (folder / "house" / "lease.md").write_text(LEASE)
+    (folder / "garden.md").write_text(GARDEN)
+    (folder / ".hidden.md").write_text("secret")
+    return folder
+
+
+@pytest.fixture
+def workspace(notes: Path, settings: Settings, embedders: list[WordEmbedder]) -> Iterator[Workspace]:
+    opened = Workspace(notes, settings)
+    yield opened
+    opened.close()
+
+
+def test_index_ask_cite_and_slice(workspace: Workspace, notes: Path) -> None:
+    seen: list[IndexProgress] = []
+    report = workspace.update(on_progress=seen.append)
+    assert (report.indexed, report.complete) == (2, True)
+    assert seen[-1].phase == "done"
+    printed = answer_json(the_answer(list(workspace.assistant().ask(ASKED))))
+    json.dumps(printed)
+    first = printed["sources"][0]
+    assert printed["answer"] == "It ends on 31 March 2027 [1]."
+    assert printed["answered_by"] == "model"
+    assert (first["n"], first["document"], first["section"]) == (1, "house/lease.md", "Lease > Term")
+    assert first["cited"]
+    text = (notes / first["document"]).read_text()
+    assert text[first["start"] : first["end"]] == first["quote"]
+    assert first["locator"] == f"#char={first['start']},{first['end']}"
+    assert printed["threshold_from"] == "setting"
+
+
+def test_an_off_topic_question_after_an_on_topic_one_sends_nothing(
+    workspace: Workspace, server: OllamaTestServer
+) -> None:
+    workspace.update()
+    assistant = workspace.assistant()
+    workspace.conversation().keep(the_answer(list(assistant.ask(ASKED))))
+    before = len(server.requests)
+    for question in ("why is the sky blue", "hello", "name a prime number", "xqzt vrrk"):
+        answer = the_answer(list(assistant.ask(question)))
+        printed = answer_json(answer)
+        assert answer.outcome == "refused"
+        assert printed["message"] == f'NO ANSWER: nothing under cosine distance 0.600 for "{question}"'
+        assert (printed["answer"], printed["sources"], printed["refused"]) == (None, [], True)
+        assert {candidate["verdict"] for candidate in printed["candidates"]} <= {"too far"}
+        workspace.conversation().keep(answer)
+    assert len(server.requests) == before
+    assert len(workspace.conversation().turns()) == 5
+
+
+def test_a_scope_keeps_the_threshold(workspace: Workspace, server: OllamaTestServer) -> None:
+    workspace.update()
+    trace = workspace.assistant().retrieve(ASKED, scope=Scope(prefix="garden"))
+    assert trace.refused
+    assert {candidate.chunk.document for candidate in trace.candidates} <= {"garden.md"}
+    assert search_json(trace)["sources"] == []
+
+
+def test_a_question_without_an_index_names_the_command(workspace: Workspace) -> None:
+    with pytest.raises(IndexMissing) as caught:
+        list(workspace.assistant().ask("x"))
+    assert caught.value.hint.startswith("ragchat index")
+    assert not paths.data_dir().exists()
+
+
+def test_a_missing_folder_is_said_but_its_index_still_answers(workspace: Workspace, notes: Path) -> None:
+    workspace.update()
+    notes.rename(notes.with_name("away"))
+    assert workspace.status().indexed == 2
+    assert the_answer(list(workspace.assistant().ask(ASKED))).cited == {1}
+    with pytest.raises(FolderMissing):
+        workspace.update()
+
+
+def test_a_folder_that_never_was_is_missing(tmp_path: Path, embedders: object) -> None:
+    nowhere = Workspace(tmp_path / "nowhere", Settings())
+    for call in (nowhere.survey, nowhere.status, nowhere.update, lambda: list(nowhere.assistant().ask("x"))):
+        with pytest.raises(FolderMissing):
+            call()
+
+
+def test_status_counts_what_is(
+    workspace: Workspace, notes: Path, embedders: list[WordEmbedder], settings: Settings
+) -> None:
+    before = workspace.status()
+    assert (before.indexed, before.chunks, before.stamp, before.threshold) == (0, 0, None, None)
+    workspace.update()
+    opened = len(embedders)
+    fresh = status_json(workspace.status())
+    assert fresh["documents"] == {"indexed": 2, "failed": 0, "skipped": 1, "stale": 0}
+    assert fresh["stamp"]["embedder"] == "words"
+    assert fresh["threshold"] == 0.6
+    (notes / "garden.md").write_text(GARDEN + "\nWater them.\n")
+    assert status_json(workspace.status())["documents"] == {
+        "indexed": 1,
+        "failed": 0,
+        "skipped": 1,
+        "stale": 1,
+    }
+    other = replace(settings, embedding=EmbeddingSettings(model="other"))
+    assert Workspace(notes, other).status().stale == 2
+    assert len(embedders) == opened  # no model was loaded for it
+
+
+def test_another_embedder_makes_the_index_stale(
+    workspace: Workspace, notes: Path, settings: Settings
+) -> None:
+    workspace.update()
+    other = Workspace(notes, replace(settings, embedding=EmbeddingSettings(model="other")))
+    with pytest.raises(IndexStale, match=r"words.*other"):
+        list(other.assistant().ask(ASKED))
+    assert other.update(rebuild=True).indexed == 2
+    assert the_answer(list(other.assistant().ask(ASKED))).outcome == "answered"
+    other.close()
+
+
+def test_rebuilding_mends_an_index_that_cannot_be_opened(workspace: Workspace, notes: Path) -> None:
+    data = paths.folder_data_dir(notes)
+    data.mkdir(parents=True)
+    (data / "index.sqlite3").write_bytes(b"this is no database" * 100)
+    assert workspace.update(rebuild=True).indexed == 2
+
+
+def test_the_model_is_remembered_for_the_folder(
+    workspace: Workspace, notes: Path, settings: Settings
+) -> None:
+    assert workspace.model() == ""
+    workspace.remember_model("llama3.2:3b")
+    workspace.update()
+    configured = replace(settings, ollama=replace(settings.ollama, model="qwen3:4b"))
+    assert Workspace(notes, configured).model() == "llama3.2:3b"
+    kept = json.loads((paths.folder_data_dir(notes) / "folder.json").read_text())
+    assert kept == {"path": str(notes.resolve()), "model": "llama3.2:3b"}
+
+
+def test_forget_leaves_nothing_behind_but_the_notes(workspace: Workspace, notes: Path) -> None:
+    workspace.update()
+    workspace.conversation().keep(the_answer(list(workspace.assistant().ask(ASKED))))
+    workspace.forget()
+    assert not paths.folder_data_dir(notes).exists()
+    assert (notes / "garden.md").read_text() == GARDEN
+    assert workspace.update().indexed == 2
+
+
+def test_the_servers_health_is_told_even_for_a_host_that_is_none(
+    workspace: Workspace, server: OllamaTestServer, notes: Path
+) -> None:
+    health = workspace.server_health()
+    assert (health.reachable, health.loopback) == (True, True)
+    assert [model.name for model in health.models] == ["qwen3:4b"]
+    assert server.count("/api/chat") == 0
+    wrong = Workspace(notes, Settings(ollama=OllamaSettings(host="ftp://x")))
+    assert not wrong.server_health().reachable
+    assert wrong.server_health().problem
+
+
+def test_asking_while_indexing_uses_what_is_there(workspace: Workspace, notes: Path) -> None:
+    workspace.update()
+    for number in range(60):
+        (notes / f"{number}.md").write_text(f"# Note {number}\n\nSome words about topic {number}.\n")
+    answers: list[Answer] = []
+
+    def ask_once(progress: IndexProgress) -> None:
+        if progress.phase == "indexing" and not answers:
+            answers.append(the_answer(list(workspace.assistant().ask(ASKED))))
+
+    assert workspace.update(on_progress=ask_once).complete
+    assert answers[0].cited == {1}
+
+
+def test_importing_the_room_loads_nothing_heavy() -> None:
+    heavy = ["torch", "sentence_transformers", "onnxruntime", "ollama", "httpx", "markdown_it"]
+    modules = sorted(path.stem for path in Path(ragchat.answering.__file__).parent.glob("[a-z]*.py"))
+    assert "workspace" in modules
+    imports = "\n".join(f"import ragchat.answering.{name}" for name in modules)
+    program = f"{imports}\nimport sys\nprint([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={**os.environ}
+    )
+    assert done.stdout.strip() == "[]"
