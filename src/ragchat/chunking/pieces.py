@@ -17,6 +17,8 @@ from ragchat.documents.document import Block, BlockKind, Document
 LONGEST_RAW = 4
 """A passage is at most so many times `size` long with its silent ranges, so that a quote stays readable."""
 
+_LINE_END = re.compile(r"[\r\n]")
+
 # Where a sentence that is too long is cut, best first; the part before holds at least one over so much of it.
 _ENDINGS = (
     (re.compile(r"\r\n|[\r\n]"), 4),
@@ -105,8 +107,8 @@ class Cutter:
     def _line_end(self, position: int, ceiling: int) -> int:
         if position and self._text[position - 1] in "\r\n":
             return position
-        ends = (self._text.find(mark, position, ceiling) for mark in "\r\n")
-        return min((end for end in ends if end >= 0), default=ceiling)
+        line_end = _LINE_END.search(self._text, position, ceiling)
+        return line_end.start() if line_end else ceiling
 
     def _pieces_of(self, unit: Block, room: int) -> Iterator[Piece]:
         whole = self.trimmed(unit.start, unit.end)
