@@ -68,7 +68,7 @@ def calibrate(snapshot: Snapshot, questions: Sequence[str], vectors: Matrix) -> 
 
 
 def unrelated_distance(vectors: Matrix) -> float:
-    """The median cosine distance between two different rows: 0.92 with all-MiniLM-L6-v2 and the bundled questions."""
+    """The median cosine distance between two rows: 0.92 with all-MiniLM-L6-v2 and the bundled questions."""
     above_diagonal = np.triu_indices(len(vectors), k=1)
     return float(np.median(1.0 - (vectors @ vectors.T)[above_diagonal]))
 
