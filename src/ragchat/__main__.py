@@ -1,0 +1,16 @@
+"""`ragchat`, and `python -m ragchat`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    from ragchat.cli.program import run
+
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""`config` and `paths`: the settings in force, where each comes from, and where everything lies."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import click
+
+from ragchat import paths as places
+from ragchat.answering.escape import escape_line
+from ragchat.cli.console import note, say, say_json, styled
+from ragchat.cli.options import chosen_folder, folder_option, json_option, settings_of, settings_option
+from ragchat.errors import StorageFailed, UsageError
+from ragchat.settings import Settings
+from ragchat.settings_loader import allowed_values, config_file_path, read_setting, setting_types
+
+
+@click.group(invoke_without_command=True)
+@settings_option
+@json_option
+@click.pass_context
+def config(ctx: click.Context, assignments: tuple[str, ...], as_json: bool) -> int:
+    """Show every setting, its value and where it comes from."""
+    if ctx.invoked_subcommand is not None:
+        return 0
+    settings = settings_of(assignments)
+    told = {
+        name: {
+            "value": _value(settings, name),
+            "from": settings.origins.get(name, "default"),
+            "allowed": allowed_values(name),
+        }
+        for name in setting_types()
+    }
+    if as_json:
+        say_json(told)
+        return 0
+    for name, facts in told.items():
+        line = f"{name:24} {json.dumps(facts['value'], ensure_ascii=False):28}"
+        say(f"{escape_line(line)} {styled(escape_line(str(facts['from'])), '2')}")
+    note(f"the file is {config_file_path()}; ragchat config set KEY VALUE writes to it")
+    return 0
+
+
+@config.command("path")
+def config_path() -> int:
+    """Print where the settings file is."""
+    say(str(config_file_path()))
+    return 0
+
+
+@config.command("set")
+@click.argument("key")
+@click.argument("value")
+def config_set(key: str, value: str) -> int:
+    """Write KEY = VALUE into the settings file; what else stands there stays as it is."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    fitted = read_setting(key, value, "config set")
+    section, _, name = key.partition(".")
+    path = config_file_path()
+    try:
+        document = (
+            tomlkit.parse(path.read_text(encoding="utf-8-sig")) if path.exists() else tomlkit.document()
+        )
+        table = document.setdefault(section, tomlkit.table())
+        table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
+        _write(path, tomlkit.dumps(document))
+    except OSError as error:
+        raise StorageFailed(f"{path} cannot be written: {error}", hint="ragchat paths") from error
+    except (TOMLKitError, TypeError, ValueError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", hint=f"mend or remove {path}") from error
+    note(f"{key} = {json.dumps(fitted, ensure_ascii=False)} in {path}")
+    return 0
+
+
+@click.command()
+@folder_option
+@json_option
+def paths(folder: Path | None, assignments: tuple[str, ...], as_json: bool) -> int:
+    """Print where everything lies. RAGCHAT_DATA_DIR, RAGCHAT_CACHE_DIR and RAGCHAT_CONFIG_DIR move it."""
+    notes = chosen_folder(folder, settings_of(assignments))
+    told = {
+        "notes": notes,
+        "index": places.folder_data_dir(notes),
+        "data": places.data_dir(),
+        "cache": places.cache_dir(),
+        "config": config_file_path(),
+        "themes": places.config_dir() / "themes",
+        "bundled_themes": places.bundled_themes_dir(),
+        "sample_notes": places.sample_notes_dir(),
+    }
+    if as_json:
+        say_json({name: str(path) for name, path in told.items()})
+        return 0
+    for name, path in told.items():
+        say(f"{name.replace('_', ' '):15} {escape_line(str(path))}")
+    return 0
+
+
+def _value(settings: Settings, name: str) -> object:
+    section, _, key = name.partition(".")
+    value = getattr(getattr(settings, section), key)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _write(path: Path, text: str) -> None:
+    """All or nothing: a full disk must not cost the settings."""
+    places.make_private_dir(path.parent)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=".config-", delete=False
+    ) as new:
+        new.write(text)
+    Path(new.name).replace(path)

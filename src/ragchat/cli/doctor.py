@@ -1,0 +1,156 @@
+"""`doctor`: each thing ragchat needs, whether it is there, and the remedy."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from ragchat import paths
+from ragchat.answering.escape import escape_line
+from ragchat.answering.workspace import Workspace
+from ragchat.cli.console import say, say_json
+from ragchat.cli.options import folder_option, json_option, open_workspace, settings_of
+from ragchat.cli.progress import StatusLine
+from ragchat.errors import RagchatError, SetupError
+
+State = Literal["ok", "note", "broken"]
+_MARKS: dict[State, str] = {"ok": "ok    ", "note": "note  ", "broken": "BROKEN"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding. note: ragchat works without it. remedy: the next thing to do, or ""."""
+
+    name: str
+    state: State
+    finding: str
+    remedy: str = ""
+
+
+@click.command()
+@folder_option
+@json_option
+def doctor(folder: Path | None, assignments: tuple[str, ...], as_json: bool) -> int:
+    """Check settings, folders, embedding model, index, model server, terminal. Exit 3: one is broken."""
+    workspace = open_workspace(folder, settings_of(assignments))
+    line, found = StatusLine(), []
+    line.show("checking …")
+    for check in _checks(workspace):
+        line.clear()
+        found.append(check)
+        if not as_json:
+            _print(check)
+        line.show("checking …")
+    line.clear()
+    if as_json:
+        say_json(
+            [
+                {"check": check.name, "state": check.state, "finding": check.finding, "remedy": check.remedy}
+                for check in found
+            ]
+        )
+    return SetupError.exit_code if any(check.state == "broken" for check in found) else 0
+
+
+def _print(check: Check) -> None:
+    say(f"{_MARKS[check.state]}  {check.name:16} {escape_line(check.finding)}")
+    if check.remedy:
+        say(f"{'':24} try: {escape_line(check.remedy)}")
+
+
+def _checks(workspace: Workspace) -> Iterator[Check]:
+    given = len(workspace.settings.origins)
+    yield Check("settings", "ok", f"{given} set, the rest as they come")
+    yield _writable("data folder", paths.data_dir(), "RAGCHAT_DATA_DIR")
+    yield _writable("cache folder", paths.cache_dir(), "RAGCHAT_CACHE_DIR")
+    yield _bundled()
+    yield _embedder(workspace)
+    yield _index(workspace)
+    yield _server(workspace)
+    yield _terminal()
+
+
+def _writable(name: str, folder: Path, variable: str) -> Check:
+    try:
+        with tempfile.TemporaryFile(dir=paths.make_private_dir(folder)):
+            pass
+    except OSError as error:
+        return Check(name, "broken", f"{folder}: {error.strerror}", f"make it writable, or set {variable}")
+    return Check(name, "ok", str(folder))
+
+
+def _bundled() -> Check:
+    missing = [
+        str(path)
+        for path in (paths.bundled_themes_dir(), paths.sample_notes_dir(), paths.off_topic_questions_path())
+        if not path.exists()
+    ]
+    if missing:
+        return Check("bundled files", "broken", f"missing: {', '.join(missing)}", "install ragchat-tui again")
+    return Check("bundled files", "ok", "themes, sample notes, off-topic questions")
+
+
+def _embedder(workspace: Workspace) -> Check:
+    started = time.perf_counter()
+    try:
+        embedder = workspace.embedder()
+        embedder.embed_question("is anybody there?")
+    except RagchatError as error:
+        return Check("embedding model", "broken", error.message, error.hint)
+    stamp, seconds = embedder.stamp, time.perf_counter() - started
+    return Check(
+        "embedding model",
+        "ok",
+        f"{stamp.model}, {stamp.dimensions} dimensions, {stamp.runtime}, ready in {seconds:.1f} s",
+    )
+
+
+def _index(workspace: Workspace) -> Check:
+    refresh = f"ragchat index -f {workspace.folder}"
+    try:
+        told = workspace.status()
+    except RagchatError as error:
+        return Check("notes", "broken", error.message, error.hint)
+    if told.stamp is None:
+        return Check("notes", "note", f"{told.folder} is not indexed yet", refresh)
+    finding = f"{told.folder}: {told.indexed:,} indexed, {told.failed:,} failed, {told.stale:,} stale"
+    if told.failed:
+        return Check("notes", "note", finding, "ragchat status --failed")
+    return Check("notes", "note" if told.stale else "ok", finding, refresh if told.stale else "")
+
+
+def _server(workspace: Workspace) -> Check:
+    health = workspace.server_health()
+    if not health.reachable:
+        finding = f"{health.problem}; answers are quoted from the notes until it is there"
+        return Check("model server", "note", finding, health.hint)
+    models = [model.name for model in health.models if model.chats]
+    if not models:
+        return Check(
+            "model server", "note", f"{health.host} has no model that answers", "ollama pull qwen3:4b"
+        )
+    wanted = workspace.model()
+    if wanted and not {wanted, f"{wanted}:latest"} & set(models):
+        return Check("model server", "note", f"{health.host} does not have {wanted}", f"ollama pull {wanted}")
+    away = "" if health.loopback else "; your questions and passages LEAVE THIS MACHINE"
+    return Check("model server", "ok" if not away else "note", f"{health.host}: {', '.join(models)}{away}")
+
+
+def _terminal() -> Check:
+    encoding, term = (sys.stdout.encoding or "").lower(), os.environ.get("TERM", "")
+    if "utf" not in encoding:
+        remedy = "set LC_ALL to a UTF-8 locale, as in C.UTF-8"
+        return Check(
+            "terminal", "note", f"{encoding or 'unknown'}: other scripts are written as codes", remedy
+        )
+    if term in ("", "dumb"):
+        return Check("terminal", "note", f"TERM={term or 'unset'}: no screen here", "use a terminal emulator")
+    return Check("terminal", "ok", f"{term}, {encoding}")

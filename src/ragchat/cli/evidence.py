@@ -1,0 +1,108 @@
+"""Evidence for people: sources with their ranges and distances, candidates with their verdicts.
+
+What notes and models wrote is escaped here before it reaches a terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import quote
+
+from ragchat.answering.escape import escape_control, escape_line
+from ragchat.answering.events import Answer
+from ragchat.answering.refusal import refusal_message
+from ragchat.answering.report import locator, section_label
+from ragchat.cli.console import linked, note, say, styled
+from ragchat.index.scan import note_path
+from ragchat.retrieval.trace import Candidate, RetrievalTrace
+
+_ROWS = 10
+_QUOTE = 240
+
+
+def print_search(trace: RetrievalTrace, folder: Path) -> None:
+    """The passages that would be sent, then the nearest of those that would not."""
+    say(escape_line(refusal_message(trace)) if trace.refused else _counted(trace))
+    for source in trace.sources:
+        _print_source(source, folder, quoted=True)
+    others = [candidate for candidate in trace.candidates if candidate.verdict != "sent"]
+    for candidate in others[:_ROWS]:
+        say(styled(f"    {_place(candidate)}  {candidate.distance:.3f}  {candidate.verdict}", "2"))
+    if len(others) > _ROWS:
+        verdicts = Counter(candidate.verdict for candidate in others[_ROWS:])
+        told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+        note(f"{len(others) - _ROWS} more ({told}): --json has all")
+    if trace.refused:
+        print_refusal_notes(trace)
+
+
+def print_sources(answer: Answer, folder: Path) -> None:
+    """The numbered sources under an answer: those it cites first in rank, each where it stands."""
+    for source in answer.trace.sources:
+        uncited = source.number not in answer.cited
+        _print_source(source, folder, mark="  not cited" if uncited else "")
+
+
+def print_refusal_notes(trace: RetrievalTrace) -> None:
+    """Why, and what would change it."""
+    nearest = min(trace.candidates, key=lambda candidate: candidate.distance, default=None)
+    if nearest is None:
+        note("there is no passage to search")
+    else:
+        note(
+            f"nearest: {_place(nearest)} at {nearest.distance:.3f}; the threshold is "
+            f"{trace.threshold.value:.3f} ({trace.threshold.origin})"
+        )
+    if trace.literal is not None:
+        where = trace.literal.candidate
+        place = f"{where.chunk.document}#char={where.chunk.start},{where.chunk.end}"
+        note(f"but {escape_line(trace.literal.term)} stands word for word in a note: "
+             f"ragchat show {escape_line(place)}")  # fmt: skip
+    coverage = trace.coverage
+    missing = [
+        f"{count} {word}" for count, word in ((coverage.failed, "failed"), (coverage.stale, "stale")) if count
+    ]
+    if missing:
+        note(f"not searched: {' and '.join(missing)} documents (ragchat status)")
+
+
+def escaped_lines(text: str, indent: str = "") -> Iterable[str]:
+    """Note text as it may be shown on a terminal."""
+    return (indent + line for line in escape_control(text).split("\n"))
+
+
+def file_address(folder: Path, candidate: Candidate) -> str:
+    """`file:///…/house/lease.md#char=1204,1690`, percent-encoded."""
+    path = os.fsencode(note_path(folder, candidate.chunk.document))
+    return f"file://{quote(path)}#char={candidate.chunk.start},{candidate.chunk.end}"
+
+
+def _print_source(source: Candidate, folder: Path, *, quoted: bool = False, mark: str = "") -> None:
+    chunk = source.chunk
+    place = linked(styled(_place(source), "1"), file_address(folder, source))
+    say(f"[{source.number}] {place}  {source.distance:.3f}{styled(mark, '2')}")
+    lines = (
+        f"L{chunk.first_line}"
+        if chunk.first_line == chunk.last_line
+        else f"L{chunk.first_line}-{chunk.last_line}"
+    )
+    say(styled("    " + " · ".join(filter(None, (section_label(chunk.section), lines))), "2"))
+    if quoted:
+        words = textwrap.shorten(escape_control(chunk.content), _QUOTE, placeholder=" …")
+        say(textwrap.fill(words, 96, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False))
+
+
+def _place(candidate: Candidate) -> str:
+    return escape_line(f"{candidate.chunk.document}{locator(candidate)}")
+
+
+def _counted(trace: RetrievalTrace) -> str:
+    count = len(trace.sources)
+    return (
+        f"{count} {'source' if count == 1 else 'sources'} under cosine distance "
+        f"{trace.threshold.value:.3f} ({trace.threshold.origin})"
+    )

@@ -1,0 +1,132 @@
+"""`index`, `status`, `forget`: what is known of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from ragchat.answering.escape import escape_line
+from ragchat.answering.report import index_json, status_json
+from ragchat.answering.status import FolderStatus
+from ragchat.cli.console import interruptible, note, say, say_json, styled
+from ragchat.cli.options import confirm_size, folder_option, json_option, open_workspace, settings_of
+from ragchat.cli.progress import IndexingLine
+from ragchat.documents.document import FailedDocument
+from ragchat.index.progress import IndexReport
+
+FAILED, INTERRUPTED = 1, 130
+
+
+@click.command()
+@folder_option
+@click.option("--rebuild", is_flag=True, help="Read and embed everything afresh.")
+@click.option("--retry", is_flag=True, help="Read failed documents again.")
+@click.option("--yes", is_flag=True, help="Index a huge folder without asking.")
+@json_option
+def index(
+    folder: Path | None, assignments: tuple[str, ...], rebuild: bool, retry: bool, yes: bool, as_json: bool
+) -> int:
+    """Bring the index up to date. Exit 1: a document failed, or is still to be done."""
+    workspace = open_workspace(folder, settings_of(assignments))
+    if not yes:
+        confirm_size(workspace)
+    line = IndexingLine()
+    try:
+        with interruptible() as stopped:
+            report = workspace.update(rebuild=rebuild, retry=retry, on_progress=line, cancel=stopped)
+    finally:
+        line.finish()
+    if as_json:
+        say_json(index_json(report))
+    else:
+        _print_report(report)
+    if report.warning:
+        note(f"note: {escape_line(report.warning)}")
+    if stopped.is_set():
+        note("interrupted: what was done is kept, the rest is pending")
+        return INTERRUPTED
+    return FAILED if report.failures or not report.complete else 0
+
+
+@click.command()
+@folder_option
+@click.option("--failed", is_flag=True, help="Only the documents that failed, and why.")
+@json_option
+def status(folder: Path | None, assignments: tuple[str, ...], failed: bool, as_json: bool) -> int:
+    """What is indexed, failed (why), skipped (why), stale; the stamp; the threshold and its origin."""
+    told = open_workspace(folder, settings_of(assignments)).status()
+    if as_json:
+        say_json(status_json(told))
+    elif failed:
+        _print_failures(told.failures)
+    else:
+        _print_status(told)
+    return 0
+
+
+@click.command()
+@folder_option
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def forget(folder: Path | None, assignments: tuple[str, ...], yes: bool) -> int:
+    """Delete the folder's index and conversation. The notes are not touched."""
+    workspace = open_workspace(folder, settings_of(assignments))
+    shown = escape_line(str(workspace.folder))
+    if not yes:
+        click.confirm(f"Delete the index and the conversation of {shown}?", abort=True, err=True)
+    workspace.forget()
+    note(f"forgotten: {shown}; the notes themselves are untouched")
+    return 0
+
+
+def _print_report(report: IndexReport) -> None:
+    changes = {
+        "new": report.added,
+        "changed": report.updated,
+        "moved": report.moved,
+        "removed": report.removed,
+        "unchanged": report.unchanged,
+    }
+    told = ", ".join(f"{count:,} {word}" for word, count in changes.items() if count) or "nothing found"
+    say(f"{report.indexed:,} documents, {report.chunks:,} passages indexed ({told}; {report.seconds:.1f} s)")
+    if report.pending:
+        reason = f": {escape_line(report.embedding_error)}" if report.embedding_error else ""
+        say(f"{report.pending:,} documents pending, taken up by the next run{reason}")
+    if report.skipped:
+        say(f"skipped: {_counted(report.skipped)}")
+    _print_failures(report.failures)
+
+
+def _print_status(told: FolderStatus) -> None:
+    say(styled(escape_line(str(told.folder)), "1"))
+    say(f"  documents   {told.indexed:,} indexed, {told.failed:,} failed, {told.stale:,} stale")
+    say(f"  skipped     {_counted(told.skipped)}")
+    say(f"  passages    {told.chunks:,}")
+    if told.stamp is None:
+        say("  not indexed yet: ragchat index")
+    else:
+        embedder = told.stamp.embedder
+        model = escape_line(embedder.model)
+        say(f"  embedder    {model}, {embedder.dimensions} dimensions, {embedder.runtime}")
+        say(f"  weights     {embedder.weights}")
+        say(f"  chunker     {told.stamp.chunker}")
+        say(f"  extractors  {', '.join(told.extractors) or 'none'}")
+    if told.threshold is not None:
+        detail = f": {told.threshold.detail}" if told.threshold.detail else ""
+        say(f"  threshold   {told.threshold.value:.3f} ({told.threshold.origin}{detail})")
+    _print_failures(told.failures)
+    if told.stale:
+        note("stale documents are read again by the next index, ask or search")
+
+
+def _print_failures(failures: Sequence[FailedDocument]) -> None:
+    for failure in failures:
+        hint = f" ({escape_line(failure.hint)})" if failure.hint else ""
+        say(f"failed: {escape_line(failure.name)}: {escape_line(failure.reason)}{hint}")
+
+
+def _counted(skipped: Mapping[str, int]) -> str:
+    if not skipped:
+        return "nothing"
+    return ", ".join(f"{count:,} {escape_line(why)}" for why, count in sorted(skipped.items()))

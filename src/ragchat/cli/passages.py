@@ -1,0 +1,89 @@
+"""`show`: what a citation points to."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+
+import click
+
+from ragchat.answering.escape import escape_line
+from ragchat.answering.workspace import Workspace
+from ragchat.cli.console import is_terminal, note, readable, say, say_json
+from ragchat.cli.evidence import escaped_lines
+from ragchat.cli.options import folder_option, json_option, open_workspace, settings_of
+from ragchat.errors import IndexMissing, UsageError
+from ragchat.index.scan import note_path
+
+_CITATION = re.compile(r"(?P<document>.+)#char=(?P<range>\d+,\d+)(?:&.*)?", re.DOTALL)
+_RANGE = re.compile(r"(\d+),(\d+)")
+_USE = "ragchat show house/lease.md --chars 1204,1690"
+
+
+@click.command()
+@click.argument("document")
+@click.option("--chars", metavar="A,B", help="Characters A up to, not including, B; as in #char=A,B.")
+@folder_option
+@json_option
+def show(
+    document: str, chars: str | None, folder: Path | None, assignments: tuple[str, ...], as_json: bool
+) -> int:
+    """Print the text that a citation points to, as it was when DOCUMENT was indexed.
+
+    DOCUMENT is a name as `search` prints it, also with its range: house/lease.md#char=1204,1690. A pipe gets
+    exactly that text, without a newline of ours; a terminal sees control characters written out.
+    """
+    workspace = open_workspace(folder, settings_of(assignments))
+    document = readable(document)
+    if chars is None and (cited := _CITATION.fullmatch(document)):
+        document, chars = cited["document"], cited["range"]
+    text = _text(workspace, document)
+    start, end = _range(chars, document, len(text))
+    if as_json:
+        say_json({"document": document, "start": start, "end": end, "text": text[start:end]})
+    elif is_terminal():
+        say("\n".join(escaped_lines(text[start:end])))
+    else:
+        say(text[start:end], end="")
+    _tell_if_changed(workspace, document)
+    return 0
+
+
+def _text(workspace: Workspace, document: str) -> str:
+    if not workspace.has_index():
+        raise IndexMissing(
+            f"{workspace.folder} has no index yet", hint=f"ragchat index -f {workspace.folder}"
+        )
+    text = workspace.index().document_text(document)
+    if text is None:
+        near = difflib.get_close_matches(document, list(workspace.index().sources()), n=1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        raise UsageError(f"{document} is not in the index{meant}", hint="names begin at the notes folder")
+    return text
+
+
+def _range(chars: str | None, document: str, length: int) -> tuple[int, int]:
+    if chars is None:
+        return 0, length
+    given = _RANGE.fullmatch(chars.strip())
+    if given is None:
+        raise UsageError(f"--chars {chars}: write two numbers, A,B", hint=_USE)
+    start, end = int(given[1]), int(given[2])
+    if not start <= end <= length:
+        raise UsageError(
+            f"--chars {start},{end}: {document} has {length} characters", hint="0 <= A <= B <= characters"
+        )
+    return start, end
+
+
+def _tell_if_changed(workspace: Workspace, document: str) -> None:
+    """The range holds in the text as indexed; the file may have moved on."""
+    known = workspace.index().sources()[document]
+    try:
+        now = note_path(workspace.folder, document).stat()
+    except OSError:
+        note(f"note: {escape_line(document)} is no longer there; this is its text as it was indexed")
+        return
+    if (now.st_size, now.st_mtime_ns) != (known.size, known.modified_ns):
+        note(f"note: {escape_line(document)} has changed since; this is its text as it was indexed")

@@ -1,0 +1,79 @@
+"""Progress, on stderr: one line that is written over on a terminal, a few plain lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ragchat.answering.escape import escape_line
+from ragchat.answering.events import Waiting
+from ragchat.cli.console import note
+from ragchat.index.progress import IndexProgress
+
+
+class StatusLine:
+    """The one line at the bottom; nothing where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        self.live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._shown = False
+
+    def show(self, text: str) -> None:
+        """Put this text in the line."""
+        if self.live:
+            sys.stderr.write(f"\r\x1b[2K{escape_line(text)}")
+            sys.stderr.flush()
+            self._shown = True
+
+    def clear(self) -> None:
+        """Leave nothing behind for what follows."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+            self._shown = False
+
+
+class IndexingLine:
+    """Tells of an indexing run."""
+
+    def __init__(self) -> None:
+        self._line = StatusLine()
+        self._told = ""
+
+    def __call__(self, progress: IndexProgress) -> None:
+        """Show how far it is."""
+        if self._line.live:
+            self._line.show(_described(progress))
+        elif (kind := _worth_a_line(progress)) and kind != self._told:
+            self._told = kind
+            note(_described(progress))
+
+    def finish(self) -> None:
+        """Clean up before anything else is printed."""
+        self._line.clear()
+
+
+def waiting_for(event: Waiting) -> str:
+    """What a person reads while the server loads a model."""
+    return f"waiting for {event.model} … {event.seconds:.0f} s"
+
+
+def _worth_a_line(progress: IndexProgress) -> str:
+    """Only what takes long, and each once: a script's log is no place for counters."""
+    if progress.phase == "loading model":
+        return progress.current
+    return "indexing" if progress.phase == "indexing" else ""
+
+
+def _described(progress: IndexProgress) -> str:
+    if progress.phase == "loading model":
+        return progress.current or "loading the embedding model …"
+    if progress.phase == "calibrating":
+        return "measuring the threshold on this folder …"
+    if progress.phase != "indexing":
+        return f"{progress.phase} …"
+    failed = f", {progress.failed} failed" if progress.failed else ""
+    return (
+        f"indexing: {progress.documents_done:,} of {progress.documents_total:,} documents, "
+        f"{progress.chunks_embedded:,} passages embedded{failed}"
+    )

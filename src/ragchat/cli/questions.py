@@ -1,0 +1,217 @@
+"""`search` and `ask`: questions, with everything they were judged by."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from ragchat.answering.assistant import Assistant
+from ragchat.answering.escape import escape_line
+from ragchat.answering.events import Answer, AnswerText, Finished, Waiting
+from ragchat.answering.report import answer_json, search_json
+from ragchat.answering.workspace import Workspace
+from ragchat.cli.console import complain, interruptible, note, readable, say, say_json
+from ragchat.cli.evidence import escaped_lines, print_refusal_notes, print_search, print_sources
+from ragchat.cli.options import bring_up_to_date, folder_option, json_option, open_workspace, settings_of
+from ragchat.cli.progress import StatusLine, waiting_for
+from ragchat.errors import BackendError, StorageFailed, UsageError
+from ragchat.index.protocol import Scope
+
+NO_ANSWER, INTERRUPTED = 1, 130
+
+in_option = click.option("--in", "prefix", default="", metavar="PREFIX", help="Only below this: house/")
+update_option = click.option("--no-update", is_flag=True, help="Search the index as it is.")
+threshold_option = click.option("--threshold", help="The largest cosine distance that counts, or auto.")
+
+
+@click.command()
+@click.argument("query")
+@folder_option
+@in_option
+@threshold_option
+@update_option
+@json_option
+def search(
+    query: str,
+    folder: Path | None,
+    assignments: tuple[str, ...],
+    prefix: str,
+    threshold: str | None,
+    no_update: bool,
+    as_json: bool,
+) -> int:
+    """Find passages for QUERY; no model is asked. Exit 1: none is near enough.
+
+    `-` reads one question a line from standard input, prints the results in order and exits 0.
+    """
+    if query != "-":
+        query = _question(query)
+    opened = _open(folder, assignments, threshold, prefix, no_update=no_update)
+    if query == "-":
+        for question in _lines():
+            _search_one(opened, question, as_json=as_json)
+        return 0
+    return NO_ANSWER if _search_one(opened, query, as_json=as_json) else 0
+
+
+@click.command()
+@click.argument("question")
+@folder_option
+@in_option
+@threshold_option
+@update_option
+@click.option("--model", help="The model to ask; must be installed.")
+@json_option
+def ask(
+    question: str,
+    folder: Path | None,
+    assignments: tuple[str, ...],
+    prefix: str,
+    threshold: str | None,
+    no_update: bool,
+    model: str | None,
+    as_json: bool,
+) -> int:
+    """Answer QUESTION from the notes; `-` reads it from standard input. Exit 1: the notes have no answer.
+
+    What is asked without --json is kept in the folder's conversation.
+    """
+    question = _question(sys.stdin.read() if question == "-" else question)
+    opened = _open(folder, assignments, threshold, prefix, no_update=no_update)
+    answer = stream_answer(opened.assistant, question, opened.scope, model, shown=not as_json)
+    if as_json:
+        say_json(answer_json(answer))
+    else:
+        print_evidence(answer, opened.workspace.folder)
+        _keep(opened.workspace, answer)
+    return _exit_code(answer)
+
+
+def stream_answer(
+    assistant: Assistant, question: str, scope: Scope, model: str | None, *, shown: bool
+) -> Answer:
+    """Ask, and print the answer's own words. Ctrl-C stops it and keeps what has arrived.
+
+    A terminal sees them as they come. A pipe gets them whole: what a model wrote may turn out to have been
+    its reasoning, and what is in a pipe cannot be taken back.
+    """
+    streaming = shown and sys.stdout.isatty()
+    line, written = StatusLine(), False
+    with interruptible() as stopped:
+        for event in assistant.ask(question, scope=scope, model=model, cancel=stopped):
+            if isinstance(event, Waiting):
+                line.show(waiting_for(event))
+                continue
+            line.clear()
+            if isinstance(event, AnswerText) and streaming:
+                if event.restarts and written:
+                    say("\n")
+                    note("(that was the model's reasoning; its answer begins here)")
+                say(event.text, end="")
+                written = True
+            if isinstance(event, Finished):
+                if shown and event.answer.text:
+                    say("" if streaming else "\n".join(escaped_lines(event.answer.text)))
+                return event.answer
+    raise AssertionError("a question ended without its last event")
+
+
+def print_evidence(answer: Answer, folder: Path) -> None:
+    """What belongs under the answer's words: its sources, or why there is none."""
+    if answer.outcome == "refused":
+        say(answer.message or "")
+        print_refusal_notes(answer.trace)
+    elif answer.abstained:
+        note("the model found no answer in the sources, so they are not listed as evidence")
+    elif answer.text:
+        say()
+        print_sources(answer, folder)
+    if answer.answered_by == "quotation":
+        note("quoted word for word from the notes; no model was asked")
+    if answer.invalid_citations:
+        numbers = ", ".join(f"[{number}]" for number in answer.invalid_citations)
+        note(f"the model cited {numbers}: there is no such source")
+    if answer.notice:
+        note(f"note: {escape_line(answer.notice)}")
+    if answer.outcome == "stopped":
+        note("stopped: the answer is not whole")
+
+
+class _Opened(NamedTuple):
+    workspace: Workspace
+    assistant: Assistant
+    scope: Scope
+
+
+def _open(
+    folder: Path | None,
+    assignments: tuple[str, ...],
+    threshold: str | None,
+    prefix: str,
+    *,
+    no_update: bool,
+) -> _Opened:
+    """The folder's workspace with its index up to date, and where in it to search."""
+    workspace = open_workspace(folder, settings_of(assignments, retrieval__threshold=threshold))
+    if not no_update:
+        bring_up_to_date(workspace)
+    return _Opened(workspace, workspace.assistant(), _scope(workspace, prefix))
+
+
+def _scope(workspace: Workspace, prefix: str) -> Scope:
+    """A folder, a document, or the beginning of either; one that holds nothing is a mistake."""
+    prefix = readable(prefix).removeprefix("./")
+    if prefix and workspace.has_index():
+        names = workspace.index().sources()
+        if f"{prefix.rstrip('/')}/" != prefix and any(name.startswith(f"{prefix}/") for name in names):
+            prefix = f"{prefix}/"
+        if not any(name.startswith(prefix) for name in names):
+            raise UsageError(
+                f"--in {prefix}: no note's name begins so", hint="ragchat status; names begin at the folder"
+            )
+    return Scope(prefix)
+
+
+def _question(text: str) -> str:
+    question = readable(text).strip()
+    if not question:
+        raise UsageError("the question is empty", hint='ragchat ask "when does the lease end?"')
+    return question
+
+
+def _lines() -> Iterator[str]:
+    """Questions from standard input; blank lines are none."""
+    for line in sys.stdin:
+        if line.strip():
+            yield line.strip()
+
+
+def _search_one(opened: _Opened, question: str, *, as_json: bool) -> bool:
+    """Print one search; whether it was refused."""
+    trace = opened.assistant.retrieve(question, scope=opened.scope)
+    if as_json:
+        say_json(search_json(trace))
+    else:
+        print_search(trace, opened.workspace.folder)
+    return trace.refused
+
+
+def _keep(workspace: Workspace, answer: Answer) -> None:
+    """In the conversation; an answer that is on the screen is no failure because it could not be kept."""
+    try:
+        workspace.conversation().keep(answer)
+    except StorageFailed as error:
+        note(f"note: {escape_line(error.message)}")
+
+
+def _exit_code(answer: Answer) -> int:
+    if answer.outcome == "failed":
+        complain(BackendError(answer.error, hint=answer.hint))
+        return BackendError.exit_code
+    if answer.outcome == "stopped":
+        return INTERRUPTED
+    return NO_ANSWER if answer.outcome == "refused" or answer.abstained else 0

@@ -1,0 +1,54 @@
+"""`ragchat FOLDER` and `ragchat demo`: the screen."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ragchat.cli.options import chosen_folder, open_workspace, settings_of, settings_option
+from ragchat.errors import FolderMissing, UsageError
+
+
+@click.command(name="open")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("-f", "--folder", "named", type=click.Path(path_type=Path), help="The same as FOLDER.")
+@settings_option
+def open_screen(folder: Path | None, named: Path | None, assignments: tuple[str, ...]) -> int:
+    """Open the screen on FOLDER (else the configured folder, else the current one)."""
+    settings = settings_of(assignments)
+    notes = chosen_folder(folder or named, settings)
+    if not notes.is_dir() and (notes.exists() or not open_workspace(notes, settings).has_index()):
+        what = "is no folder" if notes.exists() else "is not there"
+        raise FolderMissing(f"{notes} {what}", hint="name a folder of notes: ragchat FOLDER")
+    if not on_a_terminal():
+        raise UsageError(
+            "the screen needs a terminal for its input and output",
+            hint='without one: ragchat ask "…", ragchat search "…"',
+        )
+    from ragchat.tui import run
+
+    return run(notes, settings, demo=False)
+
+
+@click.command()
+@click.option("--plain", is_flag=True, help="No screen: ask a few questions and print the answers.")
+def demo(plain: bool) -> int:
+    """Try ragchat on bundled sample notes, copied to a folder of their own.
+
+    Without a terminal it asks a few questions, as --plain does.
+    """
+    from ragchat.cli.demo import copy_sample_notes, demo_settings, print_demo
+
+    notes, settings = copy_sample_notes(), demo_settings()
+    if plain or not on_a_terminal():
+        return print_demo(notes, settings)
+    from ragchat.tui import run
+
+    return run(notes, settings, demo=True)
+
+
+def on_a_terminal() -> bool:
+    """Whether there is a keyboard to read and a terminal to draw on."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
