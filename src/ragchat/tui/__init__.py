@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ def run(folder: Path | None, settings: Settings, *, demo: bool = False) -> int:
 
     folder: the notes; None asks for one (with `demo`, the bundled sample notes are opened instead).
     """
+    gc.disable()  # until the first frame: nothing made before it is garbage
     from ragchat.paths import sample_notes_dir
     from ragchat.tui.app import RagchatApp
 

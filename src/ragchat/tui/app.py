@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +13,10 @@ from textual.screen import Screen
 from ragchat import paths
 from ragchat.tui import keys
 from ragchat.tui.feed import Feed
+from ragchat.tui.formatting import shown
 from ragchat.tui.screens.chat import ChatScreen
 from ragchat.tui.session import Session, WorkspaceFactory, real_workspace
-from ragchat.tui.themes import FALLBACK, VARIABLES, load_shelf
+from ragchat.tui.themes import FALLBACK, VARIABLES, ThemeError, load_shelf, read_theme
 
 if TYPE_CHECKING:
     from ragchat.answering.conversation import TurnSource
@@ -48,7 +50,8 @@ class RagchatApp(App[int]):
         self._open_workspace = open_workspace
         self.chat = ChatScreen()
         self.feed = Feed(self.chat, demo=demo)
-        self._theme_problems = self._load_themes()
+        self.theme_names: tuple[str, ...] = ()
+        self._load_first_theme()
 
     def get_default_screen(self) -> Screen[object]:
         """The chat screen is the bottom of the stack."""
@@ -58,25 +61,53 @@ class RagchatApp(App[int]):
         """Our own variables, for themes that do not set them."""
         return dict(VARIABLES)
 
-    def _load_themes(self) -> list[str]:
-        shelf = load_shelf((paths.bundled_themes_dir(), paths.config_dir() / "themes"))
+    def _load_first_theme(self) -> None:
+        """Only the theme that is on: the first frame does not wait for the others."""
+        wanted = self.settings.screen.theme
+        for folder in reversed(self._theme_folders()):
+            path = folder / f"{wanted}.toml"
+            try:
+                theme = read_theme(path) if path.is_file() else None
+            except ThemeError:
+                continue  # told by `_load_themes`
+            if theme is not None and theme.name == wanted:
+                break
+        else:
+            theme = FALLBACK
+        self.register_theme(theme)
+        self.theme = theme.name
+
+    def _load_themes(self) -> None:
+        """All themes, and one line for each that is bad."""
+        shelf = load_shelf(self._theme_folders())
         for theme in shelf.themes.values():
             self.register_theme(theme)
         self.theme_names = tuple(shelf.themes)
-        wanted = self.settings.screen.theme
         problems = list(shelf.problems)
-        if wanted in self.available_themes:
-            self.theme = wanted
-        else:
-            self.theme = FALLBACK.name if FALLBACK.name in self.theme_names else self.theme_names[0]
-            problems.append(f"there is no theme {wanted!r}: {self.theme} is on instead")
-        return problems
+        wanted = self.settings.screen.theme
+        if self.theme != wanted:
+            if wanted in self.theme_names:
+                self.theme = wanted
+            else:
+                problems.append(f"there is no theme {wanted!r}: {self.theme} is on instead")
+        for problem in problems:
+            self.notify(shown(problem), title="Theme", severity="warning", markup=False, timeout=12)
+
+    @staticmethod
+    def _theme_folders() -> tuple[Path, Path]:
+        """The bundled themes, overlaid by the user's own."""
+        return paths.bundled_themes_dir(), paths.config_dir() / "themes"
+
+    def begin(self) -> None:
+        """What the first frame did not wait for."""
+        gc.enable()
+        self.stylesheet.read(Path(__file__).parent / "styles" / "turns.tcss")
+        self.refresh_css(animate=False)
+        self._load_themes()
+        self.open_session()
 
     def open_session(self) -> None:
         """Open the folder behind the screen."""
-        for problem in self._theme_problems:
-            self.notify(problem, title="Theme", severity="warning", markup=False, timeout=12)
-        self._theme_problems = []
         if self.folder is not None:
             self.session = Session(self.folder, self.settings, self._open_workspace, self.chat.post_message)
             self.session.open()

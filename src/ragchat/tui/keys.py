@@ -50,7 +50,7 @@ CHAT: list[BindingType] = [
     _everywhere("f2", "toggle_sources", "Sources", "show or hide the sources", "F2"),
     _everywhere("f3", "show_failures", "Failed", "documents that could not be read, and why", "F3"),
     _everywhere("f1", "help", "Help", "this page", "F1"),
-    _hidden("escape", "leave", "Stop", "stop; leave the pane; twice in the prompt: quit", "esc"),
+    _hidden("escape", "leave", "Stop", "stop; go back; twice in the prompt: quit", "esc"),
 ]
 
 PANE: list[BindingType] = [

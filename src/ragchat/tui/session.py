@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from ragchat.errors import RagchatError, SetupError
+from ragchat.errors import IndexCorrupt, RagchatError, SetupError
 from ragchat.tui.messages import (
     AnswerMoved,
     AskFailed,
@@ -150,16 +150,21 @@ class Session:
     def _open(self) -> None:
         try:
             workspace = self._open_workspace(self.folder, self._settings)
-            survey = workspace.survey()
+            turns, model = workspace.conversation().turns(), workspace.model()
             status = workspace.status()
-            turns = workspace.conversation().turns()
+            survey = workspace.survey() if status.indexed == 0 else None
+        except IndexCorrupt as error:
             self._workspace = workspace
-            self._post(FolderOpened(self, status, turns, workspace.model()))
+            self._post(IndexFailed(self, error))
             self._start(self._watch_server)
+            return
         except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
             self._post(FolderFailed(self, as_ragchat_error(error)))
             return
-        if survey.confirm and status.indexed == 0:
+        self._workspace = workspace
+        self._post(FolderOpened(self, status, turns, model))
+        self._start(self._watch_server)
+        if survey is not None and survey.confirm:
             self._post(Confirm(self, survey))
         else:
             self.index()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, cast
 
 from textual import on
@@ -27,17 +28,28 @@ if TYPE_CHECKING:
 _ESC_AGAIN_SECONDS = 2.0
 
 
+_WIDTHS = [(0, "-narrow"), (100, "-wide")]
+
+
 class ChatScreen(Screen[object]):
     """Owns the layout and the keys; what the folder's threads tell is put on it by `Feed`."""
 
     BINDINGS = keys.CHAT
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- Textual declares it
+    HORIZONTAL_BREAKPOINTS = _WIDTHS
     AUTO_FOCUS = "#prompt"
+
+    def __init__(self) -> None:
+        # Known beforehand, so that the first layout is not styled twice.
+        width = get_terminal_size().columns
+        super().__init__(classes=next(name for least, name in reversed(_WIDTHS) if width >= least))
+        self._leaving = False
 
     def compose(self) -> ComposeResult:
         """Only light widgets: this is the first frame."""
         yield Header()
-        yield Banner()
+        banner = Banner()
+        banner.clear()
+        yield banner
         with Container(id="panes"):
             yield Conversation()
             yield SourcesPanel()
@@ -46,10 +58,8 @@ class ChatScreen(Screen[object]):
 
     def on_mount(self) -> None:
         """Open the folder once the first frame is on the screen."""
-        self.query_one(Banner).clear()
-        self._leaving = False
         self.show_folder()
-        self.call_after_refresh(self.ragchat.open_session)
+        self.call_after_refresh(self.ragchat.begin)
 
     @property
     def ragchat(self) -> RagchatApp:

@@ -52,9 +52,9 @@ class FailuresScreen(Screen[None]):
         skipped = ", ".join(
             f"{number:,} {one_line(why, 60)}" for why, number in status.skipped.items() if number
         )
-        line = (
-            f"{count(status.indexed, 'document')} indexed · {status.failed:,} failed · {status.stale:,} stale"
-        )
+        line = f"{count(status.indexed, 'document')} indexed · {status.failed:,} failed"
+        if status.stale:
+            line += f" · {status.stale:,} stale"
         threshold = status.threshold
         parts: list[str | tuple[str, str]] = [(line, "bold"), f" · {count(status.chunks, 'chunk')}\n"]
         parts.append((f"skipped: {skipped or 'nothing'}\n", "$quiet"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from textual.binding import Binding
+from textual.app import App
+from textual.binding import ActiveBinding, Binding
 from textual.content import Content
 from textual.screen import Screen
 
@@ -12,9 +13,12 @@ from ragchat.tui.widgets.pressable import PressableLine, pressable
 _ORDER = {binding.action: at for at, binding in enumerate(CHAT) if isinstance(binding, Binding)}
 
 
-def _place(binding: Binding) -> int:
-    """The focused pane's own keys first, then the screen's in the order of `keys`."""
-    return _ORDER.get(binding.action, 99) if binding.priority else -1
+def _place(active: ActiveBinding) -> int:
+    """The focused pane's own keys first, then the screen's in the order of `keys`, then the app's."""
+    binding = active.binding
+    if binding.priority and binding.action in _ORDER:
+        return _ORDER[binding.action]
+    return len(_ORDER) if isinstance(active.node, App) else -1
 
 
 class KeyBar(PressableLine):
@@ -44,8 +48,8 @@ class KeyBar(PressableLine):
         escape, help_key = Content(""), Content("")
         keys: list[Content] = []
         seen: set[str] = set()
-        bindings = [active.binding for active in self.screen.active_bindings.values()]
-        for binding in sorted(bindings, key=_place):
+        for active in sorted(self.screen.active_bindings.values(), key=_place):
+            binding = active.binding
             if binding.action in seen:
                 continue
             seen.add(binding.action)
