@@ -14,7 +14,8 @@ from ragchat.embedding.vectors import assert_unit
 from ragchat.errors import EmbedderUnavailable, UsageError
 from ragchat.settings import EmbeddingSettings
 from tests.embedding.servers import TRANSCRIPTS, fixed_server, recorded, recorded_request
-from tests.ollama_server import VERSION, OllamaTestServer, TestModel, word_vector
+from tests.ollama_script import VERSION, TestModel, word_vector
+from tests.ollama_server import OllamaTestServer
 
 EMBEDS = TestModel("bge-m3", context=64, capabilities=("embedding",), dimensions=48)
 CHATS = TestModel("qwen3:4b")
