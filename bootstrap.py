@@ -36,23 +36,23 @@ def main(arguments: list[str]) -> int:
     try:
         install("test" if task == "test" else "")
     except subprocess.CalledProcessError as error:
-        return _complain(f"set-up failed: {' '.join(map(str, error.cmd))}")
+        return _complain(f"set-up failed at: {' '.join(map(str, error.cmd))}")
     return run_tests(rest) if task == "test" else _run(["-m", "ragchat", "demo", *rest])
 
 
 def install(extra: str) -> None:
     """The virtual environment with everything in it. Raises CalledProcessError."""
-    mark = VENV / f".installed-{extra or 'run'}"
+    ready = {VENV / f".installed-{kind}" for kind in ("test", extra or "run")}
     wanted = hashlib.sha256((HERE / "pyproject.toml").read_bytes() + Path(__file__).read_bytes()).hexdigest()
-    if PYTHON.exists() and mark.exists() and mark.read_text() == wanted:
+    if PYTHON.exists() and any(mark.exists() and mark.read_text() == wanted for mark in ready):
         return
     print("setting up .venv (once; about 2 GB with torch and sentence-transformers)", file=sys.stderr)
-    if not PYTHON.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-    if not _has_torch():
+    if not PYTHON.exists() or not _pip_succeeds("--version"):
+        subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=True)
+    if not _pip_succeeds("show", "-qq", "torch"):
         _install_torch()
     _pip("install", "-e", f"{HERE}[{extra}]" if extra else str(HERE))
-    mark.write_text(wanted)
+    (VENV / f".installed-{extra or 'run'}").write_text(wanted)
 
 
 def run_tests(arguments: list[str]) -> int:
@@ -77,10 +77,6 @@ def _install_torch() -> None:
         return
     print("no CPU build of torch within reach: taking PyPI's (several GB on Linux)", file=sys.stderr)
     _pip("install", TORCH)
-
-
-def _has_torch() -> bool:
-    return _pip_succeeds("show", "-qq", "torch")
 
 
 def _pip(*arguments: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import note, say, styled
 from ragchat.cli.options import bring_up_to_date
-from ragchat.cli.questions import print_evidence, stream_answer
+from ragchat.cli.questions import print_evidence, print_notes, stream_answer
 from ragchat.errors import StorageFailed
 from ragchat.index.protocol import Scope
 from ragchat.paths import data_dir, make_private_dir, sample_notes_dir
@@ -64,11 +64,15 @@ def print_demo(notes: Path, settings: Settings) -> int:
     told = workspace.status()
     threshold = f"threshold {told.threshold.value:.3f} ({told.threshold.origin})" if told.threshold else ""
     say(f"{told.indexed} sample notes, {told.chunks} passages, {threshold}: {notes}")
+    noted = False
     for question in QUESTIONS:
         say("\n" + styled(f"> {question}", "1") + "\n")
         answer = stream_answer(workspace.assistant(), question, Scope(), None, shown=True)
         print_evidence(answer, notes)
         if answer.outcome == "stopped":
             return 130
+        if not noted:
+            print_notes(answer)
+            noted = True
     note(f'\nYour own notes: ragchat FOLDER.  These again: ragchat ask -f {notes} "…"')
     return 0

@@ -87,6 +87,7 @@ def ask(
         say_json(answer_json(answer))
     else:
         print_evidence(answer, opened.workspace.folder)
+        print_notes(answer)
         _keep(opened.workspace, answer)
     return _exit_code(answer)
 
@@ -130,6 +131,10 @@ def print_evidence(answer: Answer, folder: Path) -> None:
     elif answer.text:
         say()
         print_sources(answer, folder)
+
+
+def print_notes(answer: Answer) -> None:
+    """What else the reader must know of it."""
     if answer.answered_by == "quotation":
         note("quoted word for word from the notes; no model was asked")
     if answer.invalid_citations:
