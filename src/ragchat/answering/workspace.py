@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -78,11 +77,6 @@ class Workspace:
     ) -> IndexReport:
         """Bring the index up to date, then the automatic threshold. Raises IndexStale, IndexLocked, …"""
         from ragchat.index.indexer import Indexer
-        from ragchat.index.progress import IndexProgress
-
-        def told(message: str) -> None:
-            if on_progress is not None:
-                on_progress(IndexProgress("loading model", current=message))
 
         self._require_folder()
         indexer = Indexer(
