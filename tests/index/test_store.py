@@ -57,7 +57,7 @@ def documents(draw: st.DrawFn) -> tuple[Document, list[Chunk]]:
     return whole, chunks_of(whole, *ranges)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 @given(st.lists(documents(), max_size=4, unique_by=lambda pair: pair[0].name))
 def test_what_is_stored_comes_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, stored: list[tuple[Document, list[Chunk]]]
@@ -159,6 +159,28 @@ def test_readers_go_on_while_one_writes(index: SqliteIndex, data: Path) -> None:
     for thread in threads:
         thread.join()
     assert torn == []
+
+
+def test_several_may_make_the_same_index_at_once(tmp_path: Path) -> None:
+    troubles: list[Exception] = []
+
+    def make(data: Path, start: threading.Barrier) -> None:
+        start.wait()
+        try:
+            index = open_index(data)
+            index.coverage()
+            index.close()
+        except Exception as error:
+            troubles.append(error)
+
+    for attempt in range(20):
+        start = threading.Barrier(4)
+        threads = [threading.Thread(target=make, args=(tmp_path / str(attempt), start)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert troubles == []
 
 
 def test_one_writer_among_all_processes(index: SqliteIndex, data: Path) -> None:

@@ -8,6 +8,7 @@ k1 = 1.2, b = 0.75.
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -31,7 +32,7 @@ class Lexical(BM25Okapi):  # type: ignore[misc]  # rank-bm25 carries no types
     """
 
     def __init__(self, tokens_of_rows: Sequence[Sequence[str]]) -> None:
-        self._rows: dict[str, list[int]] = {}
+        self._postings: dict[str, tuple[array[int], array[int]]] = {}  # token -> its rows, its counts there
         self._lengths = np.array([len(tokens) for tokens in tokens_of_rows], dtype=np.float64)
         if tokens_of_rows:  # the base class divides by the number of rows
             super().__init__(tokens_of_rows, k1=K1, b=B)
@@ -42,25 +43,27 @@ class Lexical(BM25Okapi):  # type: ignore[misc]  # rank-bm25 carries no types
             for token, count in nd.items()
         }
         for row, frequencies in enumerate(self.doc_freqs):
-            for token in frequencies:
-                self._rows.setdefault(token, []).append(row)
+            for token, count in frequencies.items():
+                rows, counts = self._postings.setdefault(token, (array("q"), array("q")))
+                rows.append(row)
+                counts.append(count)
 
     def get_scores(self, query: Sequence[str]) -> Scores:
         """BM25 of every row, shape (rows,); a token that the question repeats counts as often."""
         scores = np.zeros(len(self._lengths))
         for token in query:
-            rows = self.rows(token)
-            if rows.size:
-                counts = np.array([self.doc_freqs[row][token] for row in rows], dtype=np.float64)
+            if token in self._postings:
+                rows, counts = (np.frombuffer(part, dtype=np.int64) for part in self._postings[token])
                 norm = K1 * (1 - B + B * self._lengths[rows] / self.avgdl)
                 scores[rows] += self.idf[token] * counts * (K1 + 1) / (counts + norm)
         return scores
 
     def rows(self, token: str) -> Rows:
         """Rows that hold the token, ascending."""
-        rows = self._rows.get(token)
-        return _NOWHERE if rows is None else np.array(rows, dtype=np.int64)
+        if token not in self._postings:
+            return _NOWHERE
+        return np.frombuffer(self._postings[token][0], dtype=np.int64)
 
     def document_frequency(self, token: str) -> int:
         """How many rows hold the token."""
-        return len(self._rows.get(token, ()))
+        return len(self.rows(token))

@@ -26,12 +26,21 @@ _ENTRIES_PER_NOTE = 10
 
 @dataclass(frozen=True, slots=True)
 class NoteFile:
-    """A file that may be read. name: relative to the notes folder, with `/`, as it is on disk."""
+    """A file that may be read.
+
+    name: relative to the notes folder, with `/`, as it is on disk.
+    location: its path, as the locale spells it.
+    """
 
     name: str
-    path: Path
+    location: str
     size: int
     modified_ns: int
+
+    @property
+    def path(self) -> Path:
+        """Where it lies. Made when asked for: of ten thousand notes few are opened."""
+        return Path(self.location)
 
 
 @dataclass(slots=True)
@@ -201,4 +210,4 @@ def _note(entry: os.DirEntry[str], name: str) -> NoteFile | None:
         status = entry.stat(follow_symlinks=False)
     except OSError:
         return None  # it vanished since the folder was listed
-    return NoteFile(name, Path(entry.path), status.st_size, status.st_mtime_ns)
+    return NoteFile(name, entry.path, status.st_size, status.st_mtime_ns)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -137,7 +138,8 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    version = _read_version(connection, path)
+    with transaction(connection, "DEFERRED"):
+        version = _read_version(connection, path)
     if version > SCHEMA_VERSION:
         raise IndexCorrupt(
             f"{path} was written by a newer ragchat (schema {version}, this one knows {SCHEMA_VERSION})",
@@ -145,7 +147,7 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         )
     if version == SCHEMA_VERSION and _read_only(connection):
         return
-    connection.execute("PRAGMA journal_mode = WAL")
+    _keep_a_log(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
     if version == 0:
         with transaction(connection):
@@ -156,8 +158,22 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
+def _keep_a_log(connection: sqlite3.Connection) -> None:
+    """SQLite itself does not wait for this when several make the same file at once."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
 def _read_version(connection: sqlite3.Connection, path: Path) -> int:
-    """0 for an empty file; a file that is not ours is refused."""
+    """0 for an empty file; a file that is not ours is refused. In a transaction: another may be making it."""
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
     tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if application != _APPLICATION_ID and (application or tables):
