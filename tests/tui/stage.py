@@ -41,6 +41,7 @@ class Stage:
 
     async def opened(self) -> None:
         """Let the folder open, the index come up to date and the server be looked at."""
+        await self.until(lambda: bool(self.app.chat.query("#prompt")), "the prompt")
         await self.until(lambda: self.app.session is not None and self.app.session.is_open, "opening")
         await self.until(lambda: not self.indexing and self.app.feed.health is not None, "settling")
 

@@ -12,16 +12,16 @@ from textual.screen import Screen
 
 from ragchat import paths
 from ragchat.tui import keys
-from ragchat.tui.feed import Feed
 from ragchat.tui.formatting import shown
 from ragchat.tui.screens.chat import ChatScreen
-from ragchat.tui.session import Session, WorkspaceFactory, real_workspace
 from ragchat.tui.themes import FALLBACK, VARIABLES, ThemeError, load_shelf, read_theme
 
 if TYPE_CHECKING:
     from ragchat.answering.conversation import TurnSource
     from ragchat.index.progress import Survey
     from ragchat.settings import Settings
+    from ragchat.tui.feed import Feed
+    from ragchat.tui.session import Session, WorkspaceFactory
 
 
 class RagchatApp(App[int]):
@@ -40,7 +40,7 @@ class RagchatApp(App[int]):
         settings: Settings,
         *,
         demo: bool = False,
-        open_workspace: WorkspaceFactory = real_workspace,
+        open_workspace: WorkspaceFactory | None = None,
     ) -> None:
         super().__init__()
         self.folder = folder
@@ -49,7 +49,7 @@ class RagchatApp(App[int]):
         self.session: Session | None = None
         self._open_workspace = open_workspace
         self.chat = ChatScreen()
-        self.feed = Feed(self.chat, demo=demo)
+        self.feed: Feed
         self.theme_names: tuple[str, ...] = ()
         self._load_first_theme()
 
@@ -58,7 +58,7 @@ class RagchatApp(App[int]):
         return self.chat
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Our own variables, for themes that do not set them."""
+        """Our own variables, for themes that are not ours."""
         return dict(VARIABLES)
 
     def _load_first_theme(self) -> None:
@@ -75,7 +75,11 @@ class RagchatApp(App[int]):
         else:
             theme = FALLBACK
         self.register_theme(theme)
-        self.theme = theme.name
+        if theme.ansi:
+            self.theme = theme.name
+        else:  # without the watcher, which would parse every style once more
+            self.set_reactive(RagchatApp.theme, theme.name)
+            self.stylesheet.set_variables(self.get_css_variables())
 
     def _load_themes(self) -> None:
         """All themes, and one line for each that is bad."""
@@ -98,18 +102,24 @@ class RagchatApp(App[int]):
         """The bundled themes, overlaid by the user's own."""
         return paths.bundled_themes_dir(), paths.config_dir() / "themes"
 
-    def begin(self) -> None:
+    async def begin(self) -> None:
         """What the first frame did not wait for."""
         gc.enable()
-        self.stylesheet.read(Path(__file__).parent / "styles" / "turns.tcss")
+        self.stylesheet.read(Path(__file__).parent / "styles" / "later.tcss")
         self.refresh_css(animate=False)
+        await self.chat.mount_prompt()
         self._load_themes()
         self.open_session()
 
     def open_session(self) -> None:
         """Open the folder behind the screen."""
+        from ragchat.tui.feed import Feed
+        from ragchat.tui.session import Session, real_workspace
+
+        self.feed = Feed(self.chat, demo=self.demo)
         if self.folder is not None:
-            self.session = Session(self.folder, self.settings, self._open_workspace, self.chat.post_message)
+            factory = self._open_workspace or real_workspace
+            self.session = Session(self.folder, self.settings, factory, self.chat.post_message)
             self.session.open()
 
     async def open_folder(self, folder: Path) -> None:
@@ -118,7 +128,6 @@ class RagchatApp(App[int]):
 
         self._close_session()
         self.folder, self.demo = folder, False
-        self.feed = Feed(self.chat, demo=False)
         remember_folder(folder)
         await self.chat.conversation.clear()
         await self.chat.sources.show(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragchat.tui import messages, states
+from ragchat.tui import empty, messages, states
 from ragchat.tui.widgets.header import State
 from ragchat.tui.widgets.turn_notes import Line, partial_note
 
@@ -48,9 +48,9 @@ class Feed:
                 await self._folder_opened(message)
             case messages.FolderFailed(error=error):
                 self._screen.header.tell(index=State("✗", "not open", "bad"), server=State("○", "idle"))
-                self._screen.conversation.say_empty(states.empty_after_failure(error))
+                self._screen.conversation.say_empty(empty.after_failure(error))
             case messages.Confirm(survey=survey):
-                self._screen.conversation.say_empty(states.empty_when_unconfirmed(survey))
+                self._screen.conversation.say_empty(empty.when_unconfirmed(survey))
                 self._screen.header.tell(index=State("○", "not read yet"))
                 self._screen.ragchat.confirm_indexing(message.session, survey)
             case messages.IndexMoved(progress=progress):
@@ -132,8 +132,8 @@ class Feed:
 
     def _say_ready(self) -> None:
         if self.status is not None:
-            empty = states.empty_when_ready(self.status, self.health, demo=self._demo)
-            self._screen.conversation.say_empty(empty)
+            ready = empty.when_ready(self.status, self.health, demo=self._demo)
+            self._screen.conversation.say_empty(ready)
 
     def _index_moved(self, progress: IndexProgress) -> None:
         screen, self._progress = self._screen, progress
@@ -142,7 +142,7 @@ class Feed:
         if self.status is not None and self.status.indexed == 0:
             read = progress.chunks_embedded + progress.chunks_reused
             screen.header.tell(documents=progress.documents_done, chunks=read)
-            screen.conversation.say_empty(states.empty_while_indexing(progress))
+            screen.conversation.say_empty(empty.while_indexing(progress))
 
     def _index_done(self, message: messages.IndexDone) -> None:
         self.stale = False

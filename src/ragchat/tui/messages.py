@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual.message import Message
 
@@ -20,7 +20,14 @@ Severity = Literal["information", "warning", "error"]
 
 
 class Told(Message):
-    """Something happened in a thread of a session."""
+    """Something happened in a thread of a session.
+
+    All kinds arrive at the screen's `on_told`, which therefore need not import them before the first frame.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.handler_name = "on_told"
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -44,13 +44,15 @@ _NAME = re.compile(r"[\w -]{1,40}")
 _LARGEST = 64 * 1024
 
 VARIABLES: Mapping[str, str] = {
-    "pane-border": "$foreground 25%",
-    "pane-border-focus": "$primary",
-    "cite": "$accent",
-    "quote-background": "$accent 20%",
-    "quiet": "$text-muted",
+    "pane-border": "#6b7280",
+    "pane-border-focus": "#7aa2f7",
+    "cite": "#e0af68",
+    "quote-background": "#4a4230",
+    "quote-style": "none",
+    "quiet": "#8a93a6",
 }
-"""What our styles use beyond Textual's own variables; a theme may set each under [variables]."""
+"""What our styles use beyond Textual's own variables. A theme may set each under [variables]; what it leaves
+out is made from its own colours (these values serve only themes that are not ours)."""
 
 
 class ThemeError(ValueError):
@@ -109,10 +111,10 @@ def theme_of(table: Mapping[str, object], *, default_name: str) -> Theme:
     colors = {key: _color(key, table[key]) for key in _COLORS if key in table}
     return Theme(
         name=name,
-        primary=colors.pop("primary"),
+        primary=colors["primary"],
         dark=flags.get("dark", True),
         ansi=flags.get("ansi", False),
-        variables=_variables(table.get("variables", {})),
+        variables={**_derived(colors, flags), **_variables(table.get("variables", {}))},
         secondary=colors.get("secondary"),
         accent=colors.get("accent"),
         foreground=colors.get("foreground"),
@@ -125,6 +127,33 @@ def theme_of(table: Mapping[str, object], *, default_name: str) -> Theme:
     )
 
 
+def _derived(colors: Mapping[str, str], flags: Mapping[str, bool]) -> dict[str, str]:
+    """Our own variables, made from the colours that the theme does have."""
+    cite = colors.get("accent", colors["primary"])
+    if flags.get("ansi", False):
+        return {
+            "pane-border": "ansi_bright_black",
+            "pane-border-focus": colors["primary"],
+            "cite": cite,
+            "ansi-background": "ansi_black",
+            "ansi-foreground": "ansi_white",
+            "quote-background": "ansi_default",
+            "quote-style": "reverse",
+            "quiet": "ansi_default",
+        }
+    dark = flags.get("dark", True)
+    background = Color.parse(colors.get("background", "#121212" if dark else "#efefef"))
+    foreground = Color.parse(colors.get("foreground", "#e0e0e0" if dark else "#1f1f1f"))
+    return {
+        "pane-border": background.blend(foreground, 0.25).hex,
+        "pane-border-focus": colors["primary"],
+        "cite": cite,
+        "quote-background": background.blend(Color.parse(cite), 0.2).hex,
+        "quote-style": "none",
+        "quiet": background.blend(foreground, 0.65).hex,
+    }
+
+
 def _flag(key: str, value: object) -> bool:
     if not isinstance(value, bool):
         raise ThemeError(f"'{key}' must be true or false")
@@ -134,13 +163,10 @@ def _flag(key: str, value: object) -> bool:
 def _color(key: str, value: object) -> str:
     if not isinstance(value, str):
         raise ThemeError(f"'{key}' must be a colour in quotes")
-    base, _, alpha = value.partition(" ")
     try:
-        Color.parse(base)
+        Color.parse(value)
     except ColorParseError:
         raise ThemeError(f"'{key}' is no colour: {value[:40]!r}") from None
-    if alpha and not re.fullmatch(r"\d{1,3}%", alpha):
-        raise ThemeError(f"'{key}' is no colour: {value[:40]!r}")
     return value
 
 

@@ -10,19 +10,21 @@ from textual.app import ComposeResult
 from textual.containers import Container
 from textual.screen import Screen
 
-from ragchat.tui import commands, keys, states
-from ragchat.tui.messages import Told
-from ragchat.tui.session import Session
+from ragchat.tui import keys
+from ragchat.tui.empty import opening
 from ragchat.tui.widgets.banner import Banner
 from ragchat.tui.widgets.conversation import Conversation
-from ragchat.tui.widgets.header import Header, HeaderFacts, State
+from ragchat.tui.widgets.header import Header, HeaderFacts
 from ragchat.tui.widgets.key_bar import KeyBar
-from ragchat.tui.widgets.prompt import Prompt
+from ragchat.tui.widgets.prompt_place import PromptPlace
 from ragchat.tui.widgets.sources import SourcesPanel
 
 if TYPE_CHECKING:
     from ragchat.tui.app import RagchatApp
     from ragchat.tui.evidence import Evidence
+    from ragchat.tui.messages import Told
+    from ragchat.tui.session import Session
+    from ragchat.tui.widgets.prompt import Prompt
     from ragchat.tui.widgets.turn import TurnView
 
 _ESC_AGAIN_SECONDS = 2.0
@@ -36,7 +38,7 @@ class ChatScreen(Screen[object]):
 
     BINDINGS = keys.CHAT
     HORIZONTAL_BREAKPOINTS = _WIDTHS
-    AUTO_FOCUS = "#prompt"
+    AUTO_FOCUS = "#prompt-place"
 
     def __init__(self) -> None:
         # Known beforehand, so that the first layout is not styled twice.
@@ -53,7 +55,7 @@ class ChatScreen(Screen[object]):
         with Container(id="panes"):
             yield Conversation()
             yield SourcesPanel()
-        yield Prompt()
+        yield PromptPlace()
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -89,7 +91,17 @@ class ChatScreen(Screen[object]):
     @property
     def prompt(self) -> Prompt:
         """Where questions are written."""
-        return self.query_one(Prompt)
+        return cast("Prompt", self.query_one("#prompt"))
+
+    async def mount_prompt(self) -> None:
+        """Put the prompt in its place, with what was typed meanwhile."""
+        from ragchat.tui.widgets.prompt import Prompt
+
+        place, prompt = self.query_one(PromptPlace), Prompt()
+        await self.mount(prompt, after=place)
+        prompt.focus()
+        prompt.put(place.typed)
+        await place.remove()
 
     @property
     def session(self) -> Session | None:
@@ -109,8 +121,11 @@ class ChatScreen(Screen[object]):
             return "Stop"
         if self._leaving:
             return "Quit: once more"
-        at_rest = self.focused is self.prompt and not self.drawer_is_open
-        return "Quit" if at_rest else "Back"
+        return "Quit" if self._is_writing and not self.drawer_is_open else "Back"
+
+    @property
+    def _is_writing(self) -> bool:
+        return self.focused is not None and self.focused.has_class("prompt")
 
     @property
     def drawer_is_open(self) -> bool:
@@ -119,26 +134,21 @@ class ChatScreen(Screen[object]):
 
     def show_folder(self) -> None:
         """Start afresh with the folder that the app has."""
-        folder = self.ragchat.folder
-        self.header.facts = HeaderFacts(folder)
-        if folder is None:
-            self.header.tell(server=State("○", "no folder yet"), index=State("○", "none"))
-            self.conversation.say_empty(states.empty_without_folder())
-        else:
-            self.conversation.say_empty(states.empty_while_opening(folder))
+        self.header.facts = HeaderFacts(self.ragchat.folder)
+        self.conversation.say_empty(opening(self.ragchat.folder))
 
     def open_drawer(self) -> None:
         """Under 100 columns the sources appear by themselves after an answer that has some."""
         evidence = self.evidence
         self.set_class(evidence is not None and bool(evidence.sources), "drawer-open")
 
-    @on(Told)
-    async def _told(self, message: Told) -> None:
+    async def on_told(self, message: Told) -> None:
+        """News from a thread of the session; that of a folder left behind is dropped."""
         if message.session is self.session:
             await self.ragchat.feed.take(message)
 
-    @on(Prompt.Asked)
-    async def _asked(self, message: Prompt.Asked) -> None:
+    async def on_prompt_asked(self, message: Prompt.Asked) -> None:
+        """A question was typed."""
         session = self.session
         if session is None or not session.is_open:
             self.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
@@ -233,8 +243,8 @@ class ChatScreen(Screen[object]):
         session = self.session
         if session is not None and session.asking:
             session.stop_answer()
-        elif self.focused is not self.prompt:
-            self.prompt.focus()
+        elif not self._is_writing:
+            self.action_focus_prompt()
             self.remove_class("drawer-open")
         elif self.drawer_is_open:
             self.remove_class("drawer-open")
@@ -251,19 +261,27 @@ class ChatScreen(Screen[object]):
 
     def action_switch_folder(self) -> None:
         """Choose another folder."""
-        commands.choose_folder(self.ragchat)
+        from ragchat.tui.commands import choose_folder
+
+        choose_folder(self.ragchat)
 
     def action_pick_model(self) -> None:
         """Choose the model."""
-        commands.choose_model(self.ragchat)
+        from ragchat.tui.commands import choose_model
+
+        choose_model(self.ragchat)
 
     def action_pick_theme(self) -> None:
         """Choose the theme."""
-        commands.choose_theme(self.ragchat)
+        from ragchat.tui.commands import choose_theme
+
+        choose_theme(self.ragchat)
 
     def action_show_failures(self) -> None:
         """List the documents that could not be read."""
-        commands.show_failures(self.ragchat)
+        from ragchat.tui.commands import show_failures
+
+        show_failures(self.ragchat)
 
     def action_reindex(self) -> None:
         """Read what changed; rebuild when the index is stale."""

@@ -15,10 +15,10 @@ from textual.message import Message
 from textual.widgets import Static
 
 from ragchat.tui import keys
-from ragchat.tui.widgets.turn import TurnView
 
 if TYPE_CHECKING:
     from ragchat.answering.conversation import Turn
+    from ragchat.tui.widgets.turn import TurnView
 
 _AT_ONCE = 8
 """So many earlier turns are drawn at a time: each is a Markdown document."""
@@ -69,10 +69,14 @@ class Conversation(VerticalScroll):
     @property
     def turns(self) -> list[TurnView]:
         """The turns that are drawn, oldest first."""
+        from ragchat.tui.widgets.turn import TurnView
+
         return list(self.query_children(TurnView))
 
     async def begin_turn(self, question: str) -> TurnView:
         """A new turn at the bottom; the view follows it."""
+        from ragchat.tui.widgets.turn import TurnView
+
         self.query_one("#empty").display = False
         turn = TurnView(question)
         await self.mount(turn)
@@ -93,6 +97,7 @@ class Conversation(VerticalScroll):
     async def show_earlier(self) -> None:
         """Draw some more of the earlier turns, above the others."""
         from ragchat.tui.evidence import evidence_of_turn
+        from ragchat.tui.widgets.turn import TurnView
 
         await self.query_children(_Earlier).remove()
         batch, self._older = self._older[-_AT_ONCE:], self._older[:-_AT_ONCE]
@@ -111,7 +116,7 @@ class Conversation(VerticalScroll):
         self._older = []
         self._follows = False
         await self.query_children(_Earlier).remove()
-        await self.query_children(TurnView).remove()
+        await self.query_children(".turn").remove()
         self.query_one("#empty").display = True
 
     def select(self, turn: TurnView) -> None:

@@ -8,6 +8,7 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from ragchat.tui import keys
+from ragchat.tui.widgets.prompt_place import PROMPT_TITLES
 
 
 class Prompt(TextArea):
@@ -23,9 +24,8 @@ class Prompt(TextArea):
             super().__init__()
 
     def __init__(self) -> None:
-        super().__init__(id="prompt", compact=True, highlight_cursor_line=False)
-        self.border_title = "Ask your notes"
-        self.border_subtitle = "enter ask · ctrl+j new line"
+        super().__init__(id="prompt", classes="prompt", compact=True, highlight_cursor_line=False)
+        self.border_title, self.border_subtitle = PROMPT_TITLES
         self._history: list[str] = []
         self._at = 0
         self._draft = ""

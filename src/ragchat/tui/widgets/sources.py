@@ -6,52 +6,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
 from ragchat.tui import keys
-from ragchat.tui.formatting import closeness_bar, one_line, place
+from ragchat.tui.formatting import closeness_bar
 
 if TYPE_CHECKING:
     from ragchat.answering.conversation import TurnSource
     from ragchat.tui.evidence import Evidence
-
-
-class SourceCard(Vertical):
-    """One source: four lines beside the conversation, two in the drawer. A click opens it at its range."""
-
-    def __init__(self, source: TurnSource, *, evidential: bool) -> None:
-        super().__init__()
-        self.source = source
-        if not evidential:
-            self._standing = "no evidence"
-        else:
-            self._standing = "cited" if source.cited else "not cited"
-
-    def compose(self) -> ComposeResult:
-        """Number and document with the distance, section, range, quote."""
-        source = self.source
-        name, section = one_line(source.document, 300), one_line(source.section, 200)
-        with Horizontal():
-            yield Static(Content.assemble((f"{source.number} ", "bold $cite"), (name, "bold")))
-            yield Static(f" · {section}" if section else "", classes="in-drawer", markup=False)
-            yield Static(f" {source.distance:.2f} {closeness_bar(source.distance)}", classes="distance")
-        if section:
-            yield Static(section, classes="section", markup=False)
-        with Horizontal(classes="where"):
-            yield Static(f"{place(source)} · {self._standing}", markup=False)
-            yield Static(f" “{one_line(source.quote, 200)}”", classes="in-drawer", markup=False)
-        yield Static(f"“{one_line(source.quote)}”", classes="quote", markup=False)
-
-    def on_click(self, event: Click) -> None:
-        """Open it."""
-        event.stop()
-        panel = self.query_ancestor(SourcesPanel)
-        panel.move_to(self.source.number - 1)
-        panel.action_open()
+    from ragchat.tui.widgets.source_card import SourceCard
 
 
 class SourcesPanel(VerticalScroll):
@@ -85,9 +51,11 @@ class SourcesPanel(VerticalScroll):
 
     async def show(self, evidence: Evidence | None) -> None:
         """Another turn's sources."""
+        from ragchat.tui.widgets.source_card import SourceCard
+
         self.evidence = evidence
         self._current = 0
-        await self.query_children(SourceCard).remove()
+        await self.query_children(".source").remove()
         self.border_title, self.border_subtitle = self._titles(evidence)
         words = self.query_one("#no-sources", Static)
         words.display = evidence is None or not evidence.sources
@@ -101,6 +69,8 @@ class SourcesPanel(VerticalScroll):
     @property
     def cards(self) -> list[SourceCard]:
         """The sources in the order of their numbers."""
+        from ragchat.tui.widgets.source_card import SourceCard
+
         return list(self.query_children(SourceCard))
 
     def move_to(self, position: int) -> None:
@@ -112,6 +82,12 @@ class SourcesPanel(VerticalScroll):
         for at, card in enumerate(cards):
             card.set_class(at == self._current, "current")
         cards[self._current].scroll_visible(animate=False)
+
+    def on_source_card_clicked(self, message: SourceCard.Clicked) -> None:
+        """Open the source that was clicked."""
+        message.stop()
+        self.move_to(message.number - 1)
+        self.action_open()
 
     def action_previous_source(self) -> None:
         """The source before."""

@@ -39,7 +39,7 @@ class TurnView(Vertical):
             super().__init__()
 
     def __init__(self, question: str) -> None:
-        super().__init__()
+        super().__init__(classes="turn")
         self.question = question
         self.evidence: Evidence | None = None
         self.answer: Answer | None = None

@@ -1,0 +1,56 @@
+"""One source: its number, document, distance, section, range and quote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.widgets import Static
+
+from ragchat.tui.formatting import closeness_bar, one_line, place
+
+if TYPE_CHECKING:
+    from ragchat.answering.conversation import TurnSource
+
+
+class SourceCard(Vertical):
+    """One source: four lines beside the conversation, two in the drawer. A click opens it at its range."""
+
+    class Clicked(Message):
+        """Open this source."""
+
+        def __init__(self, number: int) -> None:
+            self.number = number
+            super().__init__()
+
+    def __init__(self, source: TurnSource, *, evidential: bool) -> None:
+        super().__init__(classes="source")
+        self.source = source
+        if not evidential:
+            self._standing = "no evidence"
+        else:
+            self._standing = "cited" if source.cited else "not cited"
+
+    def compose(self) -> ComposeResult:
+        """Number and document with the distance, section, range, quote."""
+        source = self.source
+        name, section = one_line(source.document, 300), one_line(source.section, 200)
+        with Horizontal():
+            yield Static(Content.assemble((f"{source.number} ", "bold $cite"), (name, "bold")))
+            yield Static(f" · {section}" if section else "", classes="in-drawer", markup=False)
+            yield Static(f" {source.distance:.2f} {closeness_bar(source.distance)}", classes="distance")
+        if section:
+            yield Static(section, classes="section", markup=False)
+        with Horizontal(classes="where"):
+            yield Static(f"{place(source)} · {self._standing}", markup=False)
+            yield Static(f" “{one_line(source.quote, 200)}”", classes="in-drawer", markup=False)
+        yield Static(f"“{one_line(source.quote)}”", classes="quote", markup=False)
+
+    def on_click(self, event: Click) -> None:
+        """Open it."""
+        event.stop()
+        self.post_message(self.Clicked(self.source.number))
