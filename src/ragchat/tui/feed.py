@@ -47,11 +47,11 @@ class Feed:
             case messages.FolderOpened():
                 await self._folder_opened(message)
             case messages.FolderFailed(error=error):
-                self._screen.header.tell(index=State("✗", "not open", "bad"), server=State("○", "idle"))
+                self._screen.header.tell(indexed=State("✗", "not open", "bad"), server=State("○", "idle"))
                 self._screen.conversation.say_empty(empty.after_failure(error))
             case messages.Confirm(survey=survey):
                 self._screen.conversation.say_empty(empty.when_unconfirmed(survey))
-                self._screen.header.tell(index=State("○", "not read yet"))
+                self._screen.header.tell(indexed=State("○", "not read yet"))
                 self._screen.ragchat.confirm_indexing(message.session, survey)
             case messages.IndexMoved(progress=progress):
                 self._index_moved(progress)
@@ -126,7 +126,7 @@ class Feed:
     def _show_status(self, status: FolderStatus) -> None:
         self.status = status
         self._screen.header.tell(
-            documents=status.indexed, chunks=status.chunks, index=states.index_state(status)
+            documents=status.indexed, chunks=status.chunks, indexed=states.index_state(status)
         )
         self._say_ready()
 
@@ -138,7 +138,7 @@ class Feed:
     def _index_moved(self, progress: IndexProgress) -> None:
         screen, self._progress = self._screen, progress
         screen.banner.show_progress(progress)
-        screen.header.tell(index=states.progress_state(progress))
+        screen.header.tell(indexed=states.progress_state(progress))
         if self.status is not None and self.status.indexed == 0:
             read = progress.chunks_embedded + progress.chunks_reused
             screen.header.tell(documents=progress.documents_done, chunks=read)
@@ -163,9 +163,9 @@ class Feed:
         self.stale = isinstance(error, IndexCorrupt)
         remedy = "ctrl+r rebuilds the index" if self.stale else "ctrl+r tries again"
         self._screen.banner.show_problem(error, remedy)
-        self._screen.header.tell(index=State("✗", "not up to date", "bad"))
+        self._screen.header.tell(indexed=State("✗", "not up to date", "bad"))
 
     def _show_stale(self, error: RagchatError) -> None:
         self.stale = True
         self._screen.banner.show_stale(error.message)
-        self._screen.header.tell(index=State("▲", "stale", "busy"))
+        self._screen.header.tell(indexed=State("▲", "stale", "busy"))

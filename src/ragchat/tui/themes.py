@@ -140,6 +140,8 @@ def _derived(colors: Mapping[str, str], flags: Mapping[str, bool]) -> dict[str, 
             "quote-background": "ansi_default",
             "quote-style": "reverse",
             "quiet": "ansi_default",
+            "block-cursor-background": "ansi_blue",
+            "block-cursor-foreground": "ansi_bright_white",
         }
     dark = flags.get("dark", True)
     background = Color.parse(colors.get("background", "#121212" if dark else "#efefef"))
@@ -151,6 +153,9 @@ def _derived(colors: Mapping[str, str], flags: Mapping[str, bool]) -> dict[str, 
         "quote-background": background.blend(Color.parse(cite), 0.2).hex,
         "quote-style": "none",
         "quiet": background.blend(foreground, 0.65).hex,
+        "block-cursor-background": background.blend(Color.parse(colors["primary"]), 0.3).hex,
+        "block-cursor-foreground": foreground.hex,
+        "block-cursor-text-style": "none",
     }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.events import Key
 from textual.screen import Screen
 
 from ragchat.tui import keys
@@ -38,13 +39,14 @@ class ChatScreen(Screen[object]):
 
     BINDINGS = keys.CHAT
     HORIZONTAL_BREAKPOINTS = _WIDTHS
-    AUTO_FOCUS = "#prompt-place"
+    AUTO_FOCUS = ""
 
     def __init__(self) -> None:
         # Known beforehand, so that the first layout is not styled twice.
         width = get_terminal_size().columns
         super().__init__(classes=next(name for least, name in reversed(_WIDTHS) if width >= least))
         self._leaving = False
+        self._typed_early = ""
 
     def compose(self) -> ComposeResult:
         """Only light widgets: this is the first frame."""
@@ -100,8 +102,13 @@ class ChatScreen(Screen[object]):
         place, prompt = self.query_one(PromptPlace), Prompt()
         await self.mount(prompt, after=place)
         prompt.focus()
-        prompt.put(place.typed)
+        prompt.put(self._typed_early)
         await place.remove()
+
+    def on_key(self, event: Key) -> None:
+        """Keep what is typed before the prompt is there."""
+        if event.character is not None and event.is_printable and self.query(PromptPlace):
+            self._typed_early += event.character
 
     @property
     def session(self) -> Session | None:
