@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -270,6 +271,32 @@ def test_what_no_one_foresaw_fails_alone_too(notes: Notes, where: str) -> None:
     (failure,) = report.failures
     assert (failure.name, report.indexed) == ("b.md", 2)
     assert failure.reason == "could not be read (RecursionError: maximum recursion depth exceeded)"
+
+
+@pytest.mark.parametrize("part", ["text", "title", "reason"])
+def test_what_is_no_unicode_fails_alone(notes: Notes, part: str) -> None:
+    notes.write(a="one", b="two")
+
+    def read(path: Path, name: str, *, max_bytes: int) -> Document | FailedDocument:
+        result = read_document(path, name, max_bytes=max_bytes)
+        assert isinstance(result, Document)
+        if name == "a.md":
+            return result
+        if part == "reason":
+            return FailedDocument(name, "lone \ud800", "", result.digest)
+        if part == "title":
+            return dataclasses.replace(result, title="lone \ud800")
+        return dataclasses.replace(result, text="lone \ud800")
+
+    report = Indexer(
+        notes.folder,
+        notes.index,
+        lambda: notes.embedder,
+        notes=NotesSettings(),
+        chunking=ChunkOptions(),
+        read=read,
+    ).run()
+    assert (report.indexed, [failure.name for failure in report.failures]) == (1, ["b.md"])
 
 
 def test_a_file_over_the_limit_is_a_failed_document(notes: Notes) -> None:

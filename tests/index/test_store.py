@@ -248,6 +248,20 @@ def test_a_damaged_file_is_named_and_can_be_made_again(data: Path, kind: str) ->
     again.close()
 
 
+def test_damage_that_opening_does_not_meet_is_found_by_a_check(index: SqliteIndex, data: Path) -> None:
+    for number in range(40):
+        put(index, f"{number}.md", *[f"words {number} {line}" for line in range(20)])
+    index.check()
+    index.close()
+    path = data / schema.INDEX_FILE
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8192] + os.urandom(len(whole) - 8192))
+    damaged = open_index(data)
+    with pytest.raises(IndexCorrupt, match="is damaged"):
+        damaged.check()
+    damaged.close()
+
+
 def test_an_index_of_a_newer_ragchat_is_left_alone(index: SqliteIndex, data: Path) -> None:
     with sqlite3.connect(data / schema.INDEX_FILE) as connection:
         connection.execute("PRAGMA user_version = 99")

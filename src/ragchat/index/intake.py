@@ -50,7 +50,9 @@ def take_in(note: NoteFile, read: Reader, extractor: str, max_bytes: int) -> Tak
     except OSError as error:
         return _failed(note, f"cannot be read: {error.strerror or error}", "check its permissions", extractor)
     except Exception as error:
-        return _failed(note, unexpected(error), "please report this file's format", extractor)
+        return _failed(
+            note, unexpected(error), "the other notes are not affected; please report this", extractor
+        )
     if isinstance(result, FailedDocument) and not os.path.lexists(note.path):
         return None
     source = Source(

@@ -228,7 +228,11 @@ class Run:
 
     def _fail_unexpectedly(self, source: Source, error: Exception) -> None:
         failure = FailedDocument(
-            source.name, unexpected(error), "please report this", source.digest, source.extractor
+            source.name,
+            unexpected(error),
+            "the other notes are not affected; please report this",
+            source.digest,
+            source.extractor,
         )
         self._fail(failure, dataclasses.replace(source, state="failed"))
 

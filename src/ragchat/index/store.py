@@ -15,6 +15,7 @@ import numpy as np
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document, FailedDocument
 from ragchat.embedding.embedder import Matrix, Vector
+from ragchat.errors import IndexCorrupt
 from ragchat.index import rows
 from ragchat.index.lock import writer_lock
 from ragchat.index.protocol import Coverage, IndexStamp, Source
@@ -135,7 +136,7 @@ class SqliteIndex:
             connection.execute(
                 "INSERT INTO failures (name, reason, hint, size, modified_ns, checked_ns, digest, extractor) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (failure.name, failure.reason, failure.hint, *rows.facts(source)),
+                (failure.name, _storable(failure.reason), _storable(failure.hint), *rows.facts(source)),
             )
 
     def touch(self, source: Source) -> None:
@@ -184,6 +185,16 @@ class SqliteIndex:
         with self._transaction("IMMEDIATE") as connection:
             connection.execute('INSERT OR REPLACE INTO "values" VALUES (?, ?)', (key, value))
 
+    def check(self) -> None:
+        """Read the whole file, as `--rebuild` must before it builds on it. Raises IndexCorrupt."""
+        with self._reading() as connection:
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            first_line = str(found).splitlines()[0]
+            raise IndexCorrupt(
+                f"the index {self._path} is damaged: {first_line}", hint="ragchat index --rebuild"
+            )
+
     def close(self) -> None:
         """Release the file."""
         with self._turn, explained(self._path):
@@ -203,3 +214,8 @@ class SqliteIndex:
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
         with self._turn, explained(self._path), transaction(self._connection, kind):
             yield self._connection
+
+
+def _storable(text: str) -> str:
+    """A reason may quote what is no Unicode, the bytes of a path say; it is shown escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
