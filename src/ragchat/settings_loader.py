@@ -99,6 +99,11 @@ def allowed_values(name: str) -> str:
     return words
 
 
+def setting_range(name: str) -> tuple[float, float]:
+    """The least and the greatest number a setting may be; infinite where nothing bounds it."""
+    return _RANGES.get(name, (-math.inf, math.inf))
+
+
 def _layers(
     types: Mapping[str, Any],
     flags: Mapping[str, object],
@@ -145,7 +150,7 @@ def _file_values(path: Path, types: Mapping[str, Any]) -> Iterator[tuple[str, ob
 
 
 def _checked(name: str, fitted: object | None, given: object, place: str) -> object:
-    low, high = _RANGES.get(name, (-math.inf, math.inf))
+    low, high = setting_range(name)
     in_range = not isinstance(fitted, int | float) or isinstance(fitted, bool) or low <= fitted <= high
     if fitted is None or not in_range:
         raise UsageError(

@@ -51,7 +51,7 @@ def print_refusal_notes(trace: RetrievalTrace) -> None:
     """Why, and what would change it."""
     nearest = min(trace.candidates, key=lambda candidate: candidate.distance, default=None)
     if nearest is None:
-        note("there is no passage to search")
+        note("the index is empty, so there is no passage to search (ragchat status)")
     else:
         note(
             f"nearest: {_place(nearest)} at {nearest.distance:.3f}; the threshold is "

@@ -79,8 +79,10 @@ class Program(click.Group):
         """`ragchat` and `ragchat --set …` open the screen; `ragchat -f notes ask …` is `ask -f notes …`."""
         if len(args) > 2 and args[0] in ("-f", "--folder") and args[2] in COMMANDS:
             args = [args[2], *args[:2], *args[3:]]
-        elif not args or (args[0].startswith("-") and args[0] not in _OWN_OPTIONS):
+        elif args and args[0].startswith("-") and args[0] not in _OWN_OPTIONS:
             args = ["open", *args]
+        elif not args and not ctx.resilient_parsing:  # a shell that completes the first word has none yet
+            args = ["open"]
         return super().parse_args(ctx, args)
 
     def resolve_command(

@@ -1,0 +1,73 @@
+"""`show`: the text of a range, exactly, or one line that says why not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.cli.conftest import LEASE, Ragchat
+
+KEPT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+
+
+@KEPT
+@given(st.integers(0, len(LEASE)), st.integers(0, len(LEASE)))
+def test_any_range_is_that_slice(ragchat: Ragchat, one: int, other: int) -> None:
+    ragchat("index")
+    start, end = sorted((one, other))
+    assert ragchat("show", "house/lease.md", "--chars", f"{start},{end}").out == LEASE[start:end]
+
+
+@pytest.mark.parametrize("form", ["house/lease.md#char=9,16", "house/lease.md#char=9,16&page=2"])
+def test_a_citation_as_it_was_copied(form: str, ragchat: Ragchat) -> None:
+    ragchat("index")
+    assert ragchat("show", form).out == LEASE[9:16]
+
+
+def test_without_a_range_the_whole_document(ragchat: Ragchat) -> None:
+    ragchat("index")
+    assert ragchat("show", "house/lease.md").out == LEASE
+
+
+def test_json(ragchat: Ragchat) -> None:
+    ragchat("index")
+    told = json.loads(ragchat("show", "house/lease.md", "--chars", "0,7", "--json").out)
+    assert told == {"document": "house/lease.md", "start": 0, "end": 7, "text": "# Lease"}
+
+
+def test_crlf_and_other_scripts_keep_their_ranges(ragchat: Ragchat, notes: Path) -> None:
+    (notes / "テスト.md").write_bytes("# 鍵\r\n\r\n鍵は隣にあります。\r\n".encode())
+    ragchat("index")
+    assert ragchat("show", "テスト.md#char=3,9").out == "\r\n\r\n鍵は"
+
+
+@pytest.mark.parametrize("chars", ["5", "a,b", "9,4", "0,99999", "-1,4", ""])
+def test_an_impossible_range_is_usage(chars: str, ragchat: Ragchat) -> None:
+    ragchat("index")
+    told = ragchat("show", "house/lease.md", "--chars", chars)
+    assert (told.code, told.out) == (2, "")
+
+
+def test_an_unknown_document_names_the_nearest(ragchat: Ragchat) -> None:
+    ragchat("index")
+    told = ragchat("show", "house/leese.md")
+    assert told.code == 2
+    assert "did you mean house/lease.md?" in told.err
+
+
+def test_before_indexing_it_is_set_up(ragchat: Ragchat) -> None:
+    assert ragchat("show", "house/lease.md").code == 3
+
+
+def test_a_note_that_changed_or_went_says_so(ragchat: Ragchat, notes: Path) -> None:
+    ragchat("index")
+    (notes / "house/lease.md").write_text("another text\n")
+    told = ragchat("show", "house/lease.md")
+    assert told.out == LEASE
+    assert "has changed since" in told.err
+    (notes / "house/lease.md").unlink()
+    assert "no longer there" in ragchat("show", "house/lease.md").err

@@ -1,0 +1,249 @@
+"""`ask` and `search`: what they print where, and how they end."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from ragchat.answering.workspace import Workspace
+from tests.cli.conftest import Ragchat
+from tests.doubles import WordEmbedder
+from tests.ollama_server import Break, OllamaTestServer, Reply, Stall, TestModel
+
+ON_TOPIC = "When does the lease end? The lease ends on 31 March 2027"
+OFF_TOPIC = "Why is sky blue"
+NEAR = ("--threshold", "0.7")
+
+
+def stdin(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
+
+
+def test_an_answer_and_its_sources_are_data_the_rest_is_notes(ragchat: Ragchat) -> None:
+    told = ragchat("ask", ON_TOPIC, *NEAR)
+    assert told.code == 0
+    assert "The lease ends on 31 March 2027. [1]" in told.out
+    assert "[1] house/lease.md#char=" in told.out
+    assert "Lease > Term" in told.out
+    assert "no model was asked" in told.err
+
+
+def test_a_range_that_is_printed_can_be_shown(ragchat: Ragchat, notes: Path) -> None:
+    told = ragchat("ask", ON_TOPIC, *NEAR)
+    place = next(line.split()[1] for line in told.out.splitlines() if line.startswith("[1] "))
+    assert ragchat("show", place).out in (notes / "house/lease.md").read_text(encoding="utf-8")
+
+
+def test_a_refusal_asks_nobody_and_says_why(ragchat: Ragchat, server: OllamaTestServer) -> None:
+    told = ragchat("ask", OFF_TOPIC, *NEAR)
+    assert told.code == 1
+    assert told.out == f'NO ANSWER: nothing under cosine distance 0.700 for "{OFF_TOPIC}"\n'
+    assert "nearest: house/" in told.err
+    assert server.requests == []
+
+
+def test_a_model_answers_once_and_is_named_in_json(ragchat: Ragchat, server: OllamaTestServer) -> None:
+    told = ragchat("ask", ON_TOPIC, *NEAR, "--json")
+    answer = json.loads(told.out)
+    assert told.code == 0
+    assert (answer["answered_by"], answer["model"]) == ("model", "qwen3:4b")
+    assert answer["answer"] == "It ends on 31 March 2027 [1]."
+    assert answer["sources"][0]["cited"] is True
+    assert server.count("/api/chat") == 1
+
+
+def test_a_missing_model_asked_for_by_name_is_the_servers_fault(
+    ragchat: Ragchat, server: OllamaTestServer
+) -> None:
+    told = ragchat("ask", ON_TOPIC, *NEAR, "--model", "phantom:7b")
+    assert told.code == 4
+    assert "phantom:7b" in told.err
+    assert "hint: " in told.err
+    assert server.count("/api/chat") == 0
+
+
+def test_an_answer_that_breaks_off_is_kept_and_fails(ragchat: Ragchat, server: OllamaTestServer) -> None:
+    server.reply = Reply(["It ends ", "on ", Break()])
+    told = ragchat("ask", ON_TOPIC, *NEAR)
+    assert told.code == 4
+    assert told.out.startswith("It ends on")
+    assert "ragchat: " in told.err
+
+
+def test_an_abstention_is_no_answer_and_lists_no_evidence(ragchat: Ragchat, server: OllamaTestServer) -> None:
+    server.reply = Reply(["The sources do not contain the answer."])
+    told = ragchat("ask", ON_TOPIC, *NEAR)
+    assert told.code == 1
+    assert told.out == "The sources do not contain the answer.\n"
+    assert "no answer in the sources" in told.err
+
+
+def test_an_invalid_citation_is_marked(ragchat: Ragchat, server: OllamaTestServer) -> None:
+    server.reply = Reply(["In March [1], I think [9]."])
+    assert "[9]: there is no such source" in ragchat("ask", ON_TOPIC, *NEAR).err
+
+
+def test_reasoning_before_a_lone_end_mark_never_reaches_a_pipe(
+    ragchat: Ragchat, server: OllamaTestServer
+) -> None:
+    server.reply = Reply(["Let me ", "see. ", "</thi", "nk>", "In March [1]."])
+    told = ragchat("ask", ON_TOPIC, *NEAR)
+    assert told.out.startswith("In March [1].\n")
+    assert "Let me" not in told.out
+
+
+def test_ctrl_c_keeps_the_partial_answer(ragchat: Ragchat, server: OllamaTestServer) -> None:
+    server.reply = Reply(["It ends ", "on ", Stall()])
+
+    def interrupt() -> None:
+        server.wait_for("/api/chat")
+        threading.Event().wait(0.3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    told = ragchat("ask", ON_TOPIC, *NEAR)
+    thread.join()
+    assert told.code == 130
+    assert told.out.startswith("It ends on")
+    assert "stopped" in told.err
+
+
+def test_what_the_model_and_the_notes_write_cannot_steer_the_terminal(
+    ragchat: Ragchat, server: OllamaTestServer, notes: Path
+) -> None:
+    (notes / "evil.md").write_text("# Evil \x1b]0;pwned\x07\n\nzebra \x1b[2J crossing\x00\n")
+    server.reply = Reply(["zebra \x1b[2J", " crossing [1]"])
+    for command in ("ask", "search"):
+        told = ragchat(command, "zebra crossing", *NEAR)
+        assert told.code == 0
+        assert not set(told.out + told.err) & set("\x1b\x07\x00")
+        assert "\\x1b" in told.out
+
+
+def test_search_prints_quotes_distances_and_verdicts(ragchat: Ragchat, server: OllamaTestServer) -> None:
+    told = ragchat("search", ON_TOPIC, *NEAR)
+    assert told.code == 0
+    assert "under cosine distance 0.700 (setting)" in told.out
+    assert "The lease ends on 31 March 2027." in told.out
+    assert "too far" in told.out
+    assert server.requests == []
+
+
+def test_search_refuses_with_the_near_misses(ragchat: Ragchat) -> None:
+    told = ragchat("search", OFF_TOPIC, *NEAR)
+    assert told.code == 1
+    assert told.out.startswith("NO ANSWER: nothing under cosine distance 0.700")
+    assert told.out.count("too far") == 3
+
+
+def test_a_literal_term_is_offered_with_its_command(ragchat: Ragchat) -> None:
+    told = ragchat("search", "what about E1187 then", "--threshold", "0.1")
+    assert told.code == 1
+    assert "E1187 stands word for word in a note: ragchat show house/boiler.md#char=" in told.err
+
+
+def test_a_batch_answers_in_order_and_ends_with_0(
+    ragchat: Ragchat, monkeypatch: pytest.MonkeyPatch, embedder: WordEmbedder
+) -> None:
+    stdin(monkeypatch, f"{OFF_TOPIC}\n\n{ON_TOPIC}\n")
+    told = ragchat("search", "-", "--json", *NEAR)
+    answers = [json.loads(line) for line in told.out.splitlines()]
+    assert told.code == 0
+    assert [(answer["question"], answer["refused"]) for answer in answers] == [
+        (OFF_TOPIC, True),
+        (ON_TOPIC, False),
+    ]
+    assert set(answers[0]) == {"question", "threshold", "refused", "sources", "candidates"}
+
+
+def test_ask_reads_its_question_from_standard_input(
+    ragchat: Ragchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stdin(monkeypatch, f"{ON_TOPIC}\n")
+    assert ragchat("ask", "-", *NEAR).code == 0
+
+
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_an_empty_question_is_usage(command: str, ragchat: Ragchat) -> None:
+    assert ragchat(command, "  ").code == 2
+
+
+def test_an_edit_shows_in_the_next_question(ragchat: Ragchat, notes: Path) -> None:
+    assert ragchat("search", "quokka habitat", *NEAR).code == 1
+    (notes / "animals.md").write_text("quokka habitat\n")
+    assert ragchat("search", "quokka habitat", *NEAR, "--no-update").code == 1
+    assert ragchat("search", "quokka habitat", *NEAR).code == 0
+
+
+def test_nothing_to_do_is_quiet(ragchat: Ragchat) -> None:
+    ragchat("index")
+    assert ragchat("search", ON_TOPIC, *NEAR).err == ""
+
+
+@pytest.mark.parametrize("prefix", ["house", "house/", "./house/le", "house/lease.md"])
+def test_in_limits_the_search(prefix: str, ragchat: Ragchat, notes: Path) -> None:
+    (notes / "household.md").write_text("The lease ends on 31 March 2027, says the other one.\n")
+    told = ragchat("search", ON_TOPIC, *NEAR, "--in", prefix)
+    assert told.code == 0
+    assert "household.md" not in told.out
+
+
+def test_a_scope_that_holds_nothing_is_a_mistake(ragchat: Ragchat) -> None:
+    told = ragchat("search", ON_TOPIC, "--in", "hause/")
+    assert told.code == 2
+    assert "no note's name begins so" in told.err
+
+
+def test_a_folder_that_is_gone_still_answers_from_its_index(ragchat: Ragchat, notes: Path) -> None:
+    ragchat("index")
+    notes.rename(notes.with_name("elsewhere"))
+    told = ragchat("search", ON_TOPIC, *NEAR, "-f", str(notes))
+    assert told.code == 0
+    assert "searching the index as it is" in told.err
+
+
+def test_a_folder_that_was_never_there_is_set_up(ragchat: Ragchat) -> None:
+    told = ragchat("ask", ON_TOPIC, "-f", "nowhere")
+    assert (told.code, told.out) == (3, "")
+    assert "hint: " in told.err
+
+
+@pytest.mark.parametrize("arguments", [("ask", ON_TOPIC), ("search", ON_TOPIC), ("index",)])
+def test_a_huge_folder_is_asked_about_first(arguments: tuple[str, ...], ragchat: Ragchat) -> None:
+    told = ragchat(*arguments, "--set", "notes.confirm_files=1")
+    assert (told.code, told.out) == (3, "")
+    assert "more than 1 notes" in told.err
+    assert "hint: ragchat index --yes -f " in told.err
+
+
+def test_a_stale_index_is_set_up(ragchat: Ragchat) -> None:
+    ragchat("index")
+    told = ragchat("ask", ON_TOPIC, "--set", "chunking.size=300")
+    assert told.code == 3
+    assert "hint: ragchat index --rebuild" in told.err
+
+
+def test_an_answer_is_kept_in_the_conversation_one_in_json_is_not(ragchat: Ragchat, notes: Path) -> None:
+    ragchat("ask", ON_TOPIC, *NEAR)
+    ragchat("ask", "What is the rent? The rent is 1,140", *NEAR, "--json")
+    from ragchat.settings import Settings
+
+    assert Workspace(notes, Settings()).conversation().questions() == (ON_TOPIC,)
+
+
+def test_an_embedding_model_of_the_server_is_no_model_to_ask(
+    ragchat: Ragchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OllamaTestServer(models=[TestModel("bge-m3", capabilities=("embedding",))]) as server:
+        monkeypatch.setenv("RAGCHAT_OLLAMA_HOST", server.url)
+        told = ragchat("ask", ON_TOPIC, *NEAR)
+    assert told.code == 0
+    assert "quoted word for word" in told.err
+    assert server.count("/api/chat") == 0
