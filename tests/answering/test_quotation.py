@@ -50,3 +50,26 @@ def test_a_sentence_over_the_embedders_window_is_judged_by_its_words() -> None:
 
 def test_an_undecodable_question_is_quoted_for() -> None:
     assert quote_sources(a_trace("lease \udcff"), WordEmbedder()).quotes
+
+
+def test_a_code_that_is_asked_for_stands_in_what_is_quoted() -> None:
+    codes = "Error E1187 on the boiler means a blocked flue. E1234: the pressure is low."
+    quotation = quote_sources(
+        a_trace("What does error E1234 on the boiler mean?", [a_chunk(codes)]), WordEmbedder()
+    )
+    assert [quote.text for quote in quotation.quotes] == ["E1234: the pressure is low."]
+
+
+def test_a_code_that_no_source_holds_hides_nothing() -> None:
+    trace = a_trace("What does error E9999 mean at the end of the lease?", [a_chunk(LEASE)])
+    assert quote_sources(trace, WordEmbedder()).quotes
+
+
+def test_of_a_table_the_row_is_quoted() -> None:
+    table = (
+        "| code | meaning |\r\n|------|---------|\r\n| E1187 | flue blocked |\r\n| E1234 | low pressure |\r\n"
+    )
+    quotation = quote_sources(a_trace("What is E1234?", [a_chunk(table, start=7)]), WordEmbedder())
+    assert [quote.text for quote in quotation.quotes] == ["| E1234 | low pressure |"]
+    start = 7 + table.index("| E1234")
+    assert (quotation.quotes[0].start, quotation.quotes[0].end) == (start, start + 24)

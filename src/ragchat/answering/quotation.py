@@ -6,6 +6,7 @@ It needs nothing, invents nothing, and is labelled as what it is.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.chunking.sentences import sentence_spans
 from ragchat.embedding.embedder import Embedder
 from ragchat.index.tokens import tokenize
+from ragchat.retrieval.identifiers import terms_of
 from ragchat.retrieval.trace import RetrievalTrace
 
 MOST_SENTENCES = 4
@@ -26,6 +28,9 @@ _MARGIN = 0.2
 _LEXICAL_WEIGHT = 0.5
 _LONGEST = 600
 """A longer "sentence" is a table, a listing or a log, and no answer."""
+
+
+_ROW = re.compile(r"\|[^\r\n]*\|(?=[ \t]*(?:[\r\n]|$))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +52,42 @@ def quote_sources(trace: RetrievalTrace, embedder: Embedder) -> Quotation:
         for number, source in enumerate(trace.sources, start=1)
         for sentence in _sentences(number, source.chunk)
     ]
+    sentences = _holding_its_codes(trace.question, sentences, embedder)
     scores = _scores(trace.question, [sentence.text for sentence in sentences], embedder)
     return _laid_out([sentences[index] for index in _best(sentences, scores)])
 
 
 def _sentences(number: int, chunk: Chunk) -> list[Quote]:
-    spans = sentence_spans(chunk.content, 0, len(chunk.content))
+    content = chunk.content
+    spans = [row for span in sentence_spans(content, 0, len(content)) for row in _rows(content, *span)]
     whole = [
-        Quote(number, chunk.start + start, chunk.start + end, chunk.content[start:end])
-        for start, end in spans
+        Quote(number, chunk.start + start, chunk.start + end, content[start:end]) for start, end in spans
     ]
     telling = [quote for quote in whole if len(quote.text) <= _LONGEST and _has_words(quote.text)]
     return telling or whole or [Quote(number, chunk.start, chunk.end, chunk.content)]
+
+
+def _rows(content: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The rows of a Markdown table one by one, its column names and their rule left out; else the span."""
+    rows = [(start + row.start(), start + row.end()) for row in _ROW.finditer(content[start:end])]
+    if len(rows) < 2 or not content[start:end].lstrip().startswith("|"):
+        return [(start, end)]
+    rules = [
+        index for index, (first, last) in enumerate(rows) if not set(content[first:last]) - set("|:- \t")
+    ]
+    return rows[rules[0] + 1 :] or rows if rules else rows
+
+
+def _holding_its_codes(question: str, sentences: list[Quote], embedder: Embedder) -> list[Quote]:
+    """Who asks for `E1234` must not be quoted another code's line, however alike its words are."""
+    terms = [term for term in terms_of(question, embedder.count_tokens) if term.case == "any"]
+    codes = [set(tokenize(term.text)) for term in terms]
+    holding = [
+        sentence
+        for sentence in sentences
+        if any(code <= set(tokenize(sentence.text)) for code in codes if code)
+    ]
+    return holding or sentences
 
 
 def _has_words(text: str) -> bool:
