@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from ragchat.index.store import SqliteIndex, open_index
 from tests.doubles import WordEmbedder
 from tests.index.building import contents, indexer, write
-from tests.index.test_indexer import FailingEmbedder
+from tests.index.notes import FailingEmbedder
 
 NAMES = st.sampled_from(["a.md", "b.md", "A.md", "caf\u00e9.md", "cafe\u0301.md", "in/a.md", "in/deep/b.txt"])
 TEXTS = st.sampled_from(
