@@ -195,6 +195,22 @@ def test_rebuilding_mends_an_index_that_cannot_be_opened(workspace: Workspace, n
     assert workspace.update(rebuild=True).indexed == 2
 
 
+def test_rebuilding_mends_an_index_that_opens_and_is_damaged_inside(
+    workspace: Workspace, notes: Path
+) -> None:
+    for number in range(60):
+        (notes / f"{number}.md").write_text(f"# Note {number}\n\n{'Tomatoes need sun. ' * 40}\n")
+    whole = workspace.update()
+    workspace.close()
+    file = paths.folder_data_dir(notes) / "index.sqlite3"
+    content = bytearray(file.read_bytes())
+    content[-3 * 4096 : -2 * 4096] = b"\xff" * 4096
+    file.write_bytes(content)
+    mended = workspace.update(rebuild=True)
+    assert (mended.complete, mended.indexed, mended.chunks) == (True, whole.indexed, whole.chunks)
+    workspace.close()
+
+
 def test_the_model_is_remembered_for_the_folder(
     workspace: Workspace, notes: Path, settings: Settings
 ) -> None:

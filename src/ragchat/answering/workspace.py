@@ -177,15 +177,18 @@ class Workspace:
             return self._index
 
     def _index_to_rebuild(self) -> SqliteIndex:
-        """Also in place of a file that cannot be opened: rebuilding is its remedy."""
+        """Also in place of a file that is damaged: rebuilding is its remedy."""
         from ragchat.index.store import replace_damaged_index
 
         try:
-            return self._opened_index()
+            index = self._opened_index()
+            index.check()
         except IndexCorrupt:
+            self.close()
             with self._opening:
                 self._index = replace_damaged_index(self._data_dir)
                 return self._index
+        return index
 
     def _loaded_embedder(
         self, on_progress: ProgressListener | None, cancel: threading.Event | None

@@ -11,7 +11,8 @@ import importlib
 import os
 import stat
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from posixpath import splitext
 from typing import Protocol, cast
 
 from ragchat.documents.document import Document, FailedDocument
@@ -120,4 +121,5 @@ def _bytes_of(path: Path, max_bytes: int) -> bytes:
 
 
 def _suffix(name: str) -> str:
-    return PurePosixPath(name).suffix.lower()
+    # Asked for every file of every run; PurePosixPath takes five times as long.
+    return splitext(name)[1].lower()
