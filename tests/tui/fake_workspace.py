@@ -358,8 +358,6 @@ class FakeWorkspace(Workspace):
         return FakeIndex(self.scene.documents)  # type: ignore[return-value]
 
     def survey(self) -> Survey:
-        if self.scene.open_error is not None:
-            raise self.scene.open_error
         return self.scene.survey
 
     def update(
@@ -419,6 +417,8 @@ class FakeWorkspace(Workspace):
         self.scene.model = name
 
     def status(self) -> FolderStatus:
+        if self.scene.open_error is not None:
+            raise self.scene.open_error
         return FolderStatus(
             folder=self.folder,
             indexed=self.scene.indexed,

@@ -36,7 +36,7 @@ class Stage:
         deadline = time.monotonic() + seconds
         while not true():
             assert time.monotonic() < deadline, f"{what} did not happen within {seconds:.0f} s"
-            await self.pilot.pause(0.01)
+            await self.pilot.pause(0.02)
         await self.pilot.pause()
 
     async def opened(self) -> None:
@@ -51,6 +51,11 @@ class Stage:
         session = self.app.session
         return session is None or session.indexing or not self.workspace.updates
 
+    def begin(self, question: str) -> None:
+        """Ask without waiting: the pilot's own `press` waits for a stream to pause."""
+        self.app.chat.prompt.put(question)
+        self.app.chat.prompt.action_ask()
+
     async def ask(self, question: str) -> None:
         """Type, press enter, wait for the end of the answer."""
         turns = len(self.app.chat.conversation.turns)
@@ -64,6 +69,13 @@ class Stage:
         turn = self.app.chat.conversation.turns[-1]
         await self.until(lambda: turn.has_class("finished"), "the answer")
         await self.pilot.pause()
+
+    async def picture(self) -> str:
+        """The screen as SVG, the cursor still and the toasts gone."""
+        self.app.chat.prompt.cursor_blink = False
+        self.app.clear_notifications()
+        await self.pilot.pause(0.05)
+        return self.app.export_screenshot(simplify=True)
 
     def text(self) -> str:
         """What stands on the screen, line by line."""
@@ -90,5 +102,5 @@ async def on_stage(
 
     settings = Settings(screen=ScreenSettings(theme=theme))
     app = RagchatApp(folder, settings, demo=demo, open_workspace=open_workspace)
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, notifications=True) as pilot:
         yield Stage(app, pilot, workspaces)

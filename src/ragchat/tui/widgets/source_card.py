@@ -27,13 +27,16 @@ class SourceCard(Vertical):
             self.number = number
             super().__init__()
 
-    def __init__(self, source: TurnSource, *, evidential: bool) -> None:
+    def __init__(self, source: TurnSource, standing: str) -> None:
         super().__init__(classes="source")
         self.source = source
-        if not evidential:
-            self._standing = "no evidence"
-        else:
-            self._standing = "cited" if source.cited else "not cited"
+        self._standing = standing
+
+    def stand(self, standing: str) -> None:
+        """What the source is worth now: sent, cited, not cited, no evidence."""
+        if standing != self._standing:
+            self._standing = standing
+            self.query_one(".standing", Static).update(self._place())
 
     def compose(self) -> ComposeResult:
         """Number and document with the distance, section, range, quote."""
@@ -46,9 +49,12 @@ class SourceCard(Vertical):
         if section:
             yield Static(section, classes="section", markup=False)
         with Horizontal(classes="where"):
-            yield Static(f"{place(source)} · {self._standing}", markup=False)
+            yield Static(self._place(), classes="standing", markup=False)
             yield Static(f" “{one_line(source.quote, 200)}”", classes="in-drawer", markup=False)
         yield Static(f"“{one_line(source.quote)}”", classes="quote", markup=False)
+
+    def _place(self) -> str:
+        return f"{place(self.source)} · {self._standing}"
 
     def on_click(self, event: Click) -> None:
         """Open it."""

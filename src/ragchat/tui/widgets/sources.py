@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     from ragchat.tui.widgets.source_card import SourceCard
 
 
+def _identity(source: TurnSource) -> tuple[str, int, int, float]:
+    return source.document, source.start, source.end, source.distance
+
+
+def _standing(source: TurnSource, evidence: Evidence | None) -> str:
+    if evidence is None or not evidence.finished:
+        return "sent"
+    if not evidence.evidential:
+        return "no evidence"
+    return "cited" if source.cited else "not cited"
+
+
 class SourcesPanel(VerticalScroll):
     """Shows one turn's evidence; under 100 columns it is a drawer below the conversation."""
 
@@ -54,17 +66,19 @@ class SourcesPanel(VerticalScroll):
         from ragchat.tui.widgets.source_card import SourceCard
 
         self.evidence = evidence
-        self._current = 0
-        await self.query_children(".source").remove()
         self.border_title, self.border_subtitle = self._titles(evidence)
         words = self.query_one("#no-sources", Static)
         words.display = evidence is None or not evidence.sources
         words.update(self._words(evidence))
-        if evidence is not None and evidence.sources:
-            cards = [SourceCard(source, evidential=evidence.evidential) for source in evidence.sources]
-            await self.mount_all(cards)
-            cards[0].add_class("current")
-        self.scroll_home(animate=False)
+        sources = evidence.sources if evidence is not None else ()
+        if [_identity(card.source) for card in self.cards] == [_identity(source) for source in sources]:
+            for card, source in zip(self.cards, sources, strict=True):
+                card.stand(_standing(source, evidence))
+            return
+        self._current = 0
+        await self.query_children(".source").remove()
+        await self.mount_all([SourceCard(source, _standing(source, evidence)) for source in sources])
+        self.move_to(0)
 
     @property
     def cards(self) -> list[SourceCard]:

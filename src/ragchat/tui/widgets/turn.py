@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from ragchat.tui.widgets.answer_text import AnswerText
 
 _WORKING = "◐"
+_BETWEEN_DRAWINGS = 0.1
+"""Seconds: each drawing lays the conversation out anew, which the model needs the processor for."""
 
 
 class TurnView(Vertical):
@@ -46,6 +48,7 @@ class TurnView(Vertical):
         self.text = ""
         self._thinking = ""
         self._thinking_open = False
+        self._pending = ""
         self._stream: MarkdownStream | None = None
         self._body: AnswerText | None = None
 
@@ -86,7 +89,14 @@ class TurnView(Vertical):
             self._stream = body.get_stream(body)
             self._say(f"{_WORKING} answering")
         self.text += text
-        await self._stream.write(text)
+        if not self._pending:
+            self.set_timer(_BETWEEN_DRAWINGS, self._draw_pending)
+        self._pending += text
+
+    async def _draw_pending(self) -> None:
+        text, self._pending = self._pending, ""
+        if self._stream is not None:
+            await self._stream.write(text)
 
     async def finish(self, answer: Answer, evidence: Evidence, *further: Line) -> None:
         """The answer as it will stay."""
@@ -159,6 +169,7 @@ class TurnView(Vertical):
         return self._body
 
     async def _end_stream(self) -> None:
+        await self._draw_pending()
         if self._stream is not None:
             await self._stream.stop()
             self._stream = None

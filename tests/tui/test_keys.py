@@ -1,0 +1,319 @@
+"""Each key that the help documents is pressed here, and does what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.binding import Binding
+
+from ragchat.tui import keys
+from ragchat.tui.screens.confirm import ConfirmScreen
+from ragchat.tui.screens.failures import FailuresScreen
+from ragchat.tui.screens.folder import FolderScreen
+from ragchat.tui.screens.help import HelpScreen
+from ragchat.tui.screens.inspector import InspectorScreen
+from ragchat.tui.screens.pick import PickScreen
+from ragchat.tui.screens.viewer import ViewerScreen
+from ragchat.tui.widgets.document_view import DocumentView
+from tests.tui.fake_workspace import FAILURES, LEASE, Scene
+from tests.tui.stage import NARROW, Stage, on_stage
+
+DRIVEN: set[tuple[str, str]] = set()
+
+
+def drives(topic: str, *pressed: str) -> None:
+    """Note that a test presses these keys of this topic."""
+    DRIVEN.update((topic, key) for key in pressed)
+
+
+drives("Everywhere", "alt+1-9", "^e", "^y", "^g", "^o", "^l", "^r", "^t", "F2", "F3", "F1", "esc", "^p", "^q")
+drives("In the prompt", "enter", "^j", "↑", "↓")
+drives("In the conversation and the sources", "1-9", "i", "/")
+drives("In the conversation", "↑", "↓", "y", "t")
+drives("In the sources", "↑", "↓", "enter", "y")
+drives("In the source viewer", "n", "p", "y", "Y", "c")
+drives("In the inspector", "enter", "s")
+drives("Among failed documents", "r", "y")
+drives("When asked yes or no", "y", "n")
+
+
+def test_every_documented_key_is_driven() -> None:
+    documented = {
+        (topic.title, keys.shown_key(binding))
+        for topic in keys.TOPICS
+        for binding in topic.bindings
+        if isinstance(binding, Binding) and binding.tooltip
+    }
+    assert documented == DRIVEN
+
+
+async def answered(stage: Stage) -> None:
+    await stage.opened()
+    await stage.ask("When does the lease end?")
+
+
+@pytest.mark.parametrize(
+    ("key", "screen"),
+    [
+        ("alt+2", ViewerScreen),
+        ("ctrl+e", InspectorScreen),
+        ("ctrl+o", FolderScreen),
+        ("ctrl+l", PickScreen),
+        ("ctrl+t", PickScreen),
+        ("f3", FailuresScreen),
+        ("f1", HelpScreen),
+    ],
+)
+async def test_keys_that_open_a_screen_work_in_the_prompt_and_escape_comes_back(
+    key: str, screen: type
+) -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.pilot.press(key)
+        await stage.until(lambda: isinstance(stage.app.screen, screen), key)
+        await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.screen is stage.app.chat, "coming back")
+
+
+async def test_the_command_palette_lists_our_commands_only() -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.pilot.press("ctrl+p")
+        await stage.until(lambda: "Export conversation" in stage.text(), "the palette")
+        titles = {command.title for command in stage.app.get_system_commands(stage.app.chat)}
+        assert {"Rebuild index", "Retry failed documents", "Clear conversation", "Model", "Theme"} <= titles
+        await stage.pilot.press("escape")
+
+
+async def test_copy_takes_the_last_answer_and_says_so(clipboard: list[str]) -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.pilot.press("ctrl+y")
+        await stage.until(lambda: "Copied the answer" in stage.text(), "the word")
+        assert clipboard[-1].startswith("The lease ends on **31 March 2027** [1]")
+
+
+async def test_without_a_native_clipboard_it_says_that_it_can_only_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import pyperclip
+
+    def refuse(_text: str) -> None:
+        raise pyperclip.PyperclipException("none")
+
+    monkeypatch.setattr("pyperclip.copy", refuse)
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.pilot.press("ctrl+y")
+        await stage.until(lambda: "Asked the terminal to copy" in stage.text(), "the word")
+
+
+async def test_admitting_needs_a_passage_on_offer() -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.pilot.press("ctrl+g")
+        await stage.until(lambda: "No passage is on offer" in stage.text(), "the word")
+
+
+async def test_reindexing_reads_again() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("ctrl+r")
+        await stage.until(lambda: stage.workspace.updates[1:] == [(False, False)], "indexing again")
+
+
+async def test_sources_hide_and_show() -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        shown = []
+        for _ in range(2):
+            await stage.pilot.press("f2")
+            shown.append(stage.app.chat.sources.display)
+        assert shown == [False, True]
+    async with on_stage(size=NARROW) as stage:
+        await stage.opened()
+        await stage.pilot.press("f2")
+        assert stage.app.chat.drawer_is_open
+
+
+async def test_escape_leaves_the_pane_then_twice_quits() -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        stage.app.chat.sources.focus()
+        await stage.pilot.press("escape")
+        assert stage.app.focused is stage.app.chat.prompt
+        await stage.pilot.press("escape")
+        assert "Quit: once more" in stage.text()
+        await stage.pilot.press("escape")
+        await stage.pilot.pause()
+    assert stage.app.return_value == 0
+
+
+async def test_ctrl_q_quits() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("ctrl+q")
+        assert stage.app._exit
+
+
+async def test_prompt_new_line_enter_and_history() -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        prompt = stage.app.chat.prompt
+        await stage.pilot.press("a", "ctrl+j", "b")
+        assert prompt.text == "a\nb"
+        prompt.put("draft")
+        await stage.pilot.press("up")
+        assert prompt.text == "When does the lease end?"
+        await stage.pilot.press("down")
+        assert prompt.text == "draft"
+        await stage.pilot.press("enter")
+        await stage.until(lambda: len(stage.app.chat.conversation.turns) == 2, "the turn")
+        await stage.answered()
+        assert stage.workspace.questions[-1][0] == "draft"
+
+
+async def test_a_paste_of_many_lines_is_one_question() -> None:
+    from textual.events import Paste
+
+    async with on_stage() as stage:
+        await stage.opened()
+        stage.app.post_message(Paste("one\ntwo\nthree"))
+        await stage.until(lambda: "three" in stage.app.chat.prompt.text, "the paste")
+        assert stage.workspace.questions == []
+        await stage.pilot.press("enter")
+        await stage.until(lambda: bool(stage.workspace.questions), "asking")
+        assert stage.workspace.questions == [("one\ntwo\nthree", frozenset())]
+        await stage.answered()
+
+
+async def test_plain_keys_act_in_the_conversation(clipboard: list[str]) -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.ask("Why is the sky blue?")
+        conversation = stage.app.chat.conversation
+        conversation.focus()
+        await stage.pilot.press("up")
+        assert conversation.selected is conversation.turns[0]
+        await stage.until(lambda: len(stage.app.chat.sources.cards) == 4, "its sources")
+        await stage.pilot.press("y")
+        assert clipboard[-1].startswith("The lease ends")
+        await stage.pilot.press("3")
+        await stage.until(lambda: isinstance(stage.app.screen, ViewerScreen), "the viewer")
+        await stage.pilot.press("q")
+        await stage.pilot.press("i")
+        await stage.until(lambda: isinstance(stage.app.screen, InspectorScreen), "the inspector")
+        await stage.pilot.press("q")
+        await stage.pilot.press("down")
+        assert conversation.selected is conversation.turns[1]
+        await stage.pilot.press("slash")
+        assert stage.app.focused is stage.app.chat.prompt
+
+
+async def test_plain_keys_act_in_the_sources(clipboard: list[str]) -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        stage.app.chat.sources.focus()
+        await stage.pilot.press("down", "down", "up", "y")
+        assert clipboard[-1].startswith("as agreed on the phone")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: "mail/2025-03.md" in stage.text(), "the viewer")
+        assert isinstance(stage.app.screen, ViewerScreen)
+
+
+async def test_viewer_keys(clipboard: list[str]) -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.pilot.press("alt+1")
+        await stage.until(lambda: "✓ exact" in stage.text(), "the document")
+        await stage.pilot.press("y")
+        assert clipboard[-1] in LEASE
+        await stage.pilot.press("Y")
+        assert clipboard[-1] == "/home/ada/notes/house/lease.md:7"
+        await stage.pilot.press("n")
+        await stage.until(lambda: "2 of 4" in stage.text(), "the next source")
+        await stage.pilot.press("p")
+        await stage.until(lambda: "1 of 4" in stage.text(), "the source before")
+        await stage.pilot.press("p")
+        assert "1 of 4" in stage.text()
+
+
+async def test_viewer_c_comes_back_to_the_quote() -> None:
+    long = "line\n" * 500 + LEASE + "line\n" * 500
+    async with on_stage(Scene(documents={"house/lease.md": long})) as stage:
+        await answered(stage)
+        await stage.pilot.press("alt+1")
+        await stage.until(lambda: "The term begins" in stage.text(), "the quote")
+        view = stage.app.screen.query_one(DocumentView)
+        where = view.scroll_offset.y
+        assert "moved since this answer" in stage.text()
+        await stage.pilot.press("home")
+        await stage.until(lambda: view.scroll_offset.y == 0, "the top")
+        await stage.pilot.press("c")
+        await stage.until(lambda: view.scroll_offset.y == where, "the quote again")
+
+
+async def test_inspector_keys() -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.pilot.press("ctrl+e")
+        await stage.until(lambda: "Candidates by distance" in stage.text(), "the inspector")
+        assert "─ threshold" in stage.text()
+        await stage.pilot.press("s")
+        await stage.until(lambda: "Candidates in fused order" in stage.text(), "the other order")
+        await stage.pilot.press("enter")
+        await stage.until(lambda: isinstance(stage.app.screen, ViewerScreen), "the document")
+
+
+async def test_failed_documents_are_listed_copied_and_retried(clipboard: list[str]) -> None:
+    async with on_stage(Scene(failures=FAILURES)) as stage:
+        await stage.opened()
+        await stage.pilot.press("f3")
+        await stage.until(lambda: "scans/receipt.md" in stage.text(), "the list")
+        assert "is binary, not text" in stage.text()
+        assert "convert it to text" in stage.text()
+        await stage.pilot.press("y")
+        assert clipboard[-1] == "/home/ada/notes/scans/receipt.md"
+        await stage.pilot.press("r")
+        await stage.until(lambda: (False, True) in stage.workspace.updates, "the retry")
+        assert stage.app.screen is stage.app.chat
+
+
+@pytest.mark.parametrize(("key", "cleared"), [("y", True), ("n", False)])
+async def test_yes_and_no(key: str, cleared: bool) -> None:
+    from ragchat.tui.commands import clear
+
+    async with on_stage() as stage:
+        await answered(stage)
+        clear(stage.app)
+        await stage.until(lambda: isinstance(stage.app.screen, ConfirmScreen), "the question")
+        await stage.pilot.press(key)
+        await stage.until(lambda: stage.app.screen is stage.app.chat, "the answer")
+        await stage.pilot.pause()
+        assert (stage.workspace.kept.turns() == ()) is cleared
+
+
+async def test_the_model_is_chosen_and_remembered() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("ctrl+l")
+        await stage.until(lambda: "llama3.2:3b" in stage.text(), "the models")
+        assert "bge-m3" not in stage.text()  # it embeds, it does not chat
+        await stage.pilot.press("down", "enter")
+        await stage.until(lambda: "llama3.2:3b ● ready" in stage.text(), "the header")
+
+
+async def test_another_folder_is_opened_by_its_path(tmp_path: Path) -> None:
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.pilot.press("ctrl+o")
+        await stage.until(lambda: isinstance(stage.app.screen, FolderScreen), "the question")
+        await stage.pilot.press(*"/nowhere", "enter")
+        await stage.until(lambda: "there is no folder" in stage.text(), "the word")
+        stage.app.screen.query_one("Input").value = str(tmp_path)  # type: ignore[attr-defined]
+        await stage.pilot.press("enter")
+        await stage.until(lambda: stage.app.folder == tmp_path and len(stage.workspaces) == 2, "opening")
+        await stage.opened()
+        assert stage.app.chat.conversation.turns == []
+        assert stage.workspaces[0].closed
