@@ -102,7 +102,7 @@ def test_ctrl_c_keeps_the_partial_answer(ragchat: Ragchat, server: OllamaTestSer
     server.reply = Reply(["It ends ", "on ", Stall()])
 
     def interrupt() -> None:
-        server.wait_for("/api/chat")
+        server.wait_for("/api/chat", seconds=60)
         threading.Event().wait(0.3)
         os.kill(os.getpid(), signal.SIGINT)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import note, say, styled
-from ragchat.cli.options import bring_up_to_date
+from ragchat.cli.opening import bring_up_to_date
 from ragchat.cli.questions import print_evidence, print_notes, stream_answer
 from ragchat.errors import StorageFailed
 from ragchat.index.protocol import Scope

@@ -17,7 +17,8 @@ from ragchat import paths
 from ragchat.answering.escape import escape_line
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import say, say_json
-from ragchat.cli.options import folder_option, json_option, open_workspace, settings_of
+from ragchat.cli.opening import open_workspace
+from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import StatusLine
 from ragchat.errors import RagchatError, SetupError
 

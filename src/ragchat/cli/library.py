@@ -11,7 +11,8 @@ from ragchat.answering.escape import escape_line
 from ragchat.answering.report import index_json, status_json
 from ragchat.answering.status import FolderStatus
 from ragchat.cli.console import interruptible, note, say, say_json, styled
-from ragchat.cli.options import confirm_size, folder_option, json_option, open_workspace, settings_of
+from ragchat.cli.opening import confirm_size, open_workspace
+from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import IndexingLine
 from ragchat.documents.document import FailedDocument
 from ragchat.index.progress import IndexReport

@@ -12,7 +12,8 @@ from ragchat.answering.escape import escape_line
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import is_terminal, note, readable, say, say_json
 from ragchat.cli.evidence import escaped_lines
-from ragchat.cli.options import folder_option, json_option, open_workspace, settings_of
+from ragchat.cli.opening import open_workspace
+from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.errors import IndexMissing, UsageError
 from ragchat.index.scan import note_path
 

@@ -16,7 +16,8 @@ from ragchat.answering.report import answer_json, search_json
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import complain, interruptible, note, readable, say, say_json
 from ragchat.cli.evidence import escaped_lines, print_refusal_notes, print_search, print_sources
-from ragchat.cli.options import bring_up_to_date, folder_option, json_option, open_workspace, settings_of
+from ragchat.cli.opening import bring_up_to_date, open_workspace
+from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import StatusLine, waiting_for
 from ragchat.errors import BackendError, StorageFailed, UsageError
 from ragchat.index.protocol import Scope

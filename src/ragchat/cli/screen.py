@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from ragchat.cli.options import chosen_folder, open_workspace, settings_of, settings_option
+from ragchat.cli.options import chosen_folder, settings_of, settings_option
 from ragchat.errors import FolderMissing, UsageError
+from ragchat.settings import Settings
 
 
 @click.command(name="open")
@@ -19,7 +20,7 @@ def open_screen(folder: Path | None, named: Path | None, assignments: tuple[str,
     """Open the screen on FOLDER (else the configured folder, else the current one)."""
     settings = settings_of(assignments)
     notes = chosen_folder(folder or named, settings)
-    if not notes.is_dir() and (notes.exists() or not open_workspace(notes, settings).has_index()):
+    if not notes.is_dir() and (notes.exists() or not _was_indexed(notes, settings)):
         what = "is no folder" if notes.exists() else "is not there"
         raise FolderMissing(f"{notes} {what}", hint="name a folder of notes: ragchat FOLDER")
     if not on_a_terminal():
@@ -52,3 +53,9 @@ def demo(plain: bool) -> int:
 def on_a_terminal() -> bool:
     """Whether there is a keyboard to read and a terminal to draw on."""
     return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _was_indexed(notes: Path, settings: Settings) -> bool:
+    from ragchat.answering.workspace import Workspace
+
+    return Workspace(notes, settings).has_index()

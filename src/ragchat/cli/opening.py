@@ -1,0 +1,55 @@
+"""A folder's workspace, with an index that is up to date."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from ragchat.answering.escape import escape_line
+from ragchat.answering.workspace import Workspace
+from ragchat.cli.console import interruptible, note
+from ragchat.cli.options import chosen_folder
+from ragchat.cli.progress import IndexingLine
+from ragchat.errors import FolderMissing, FolderTooLarge, IndexLocked, StorageFailed
+from ragchat.settings import Settings
+
+
+def open_workspace(folder: Path | None, settings: Settings) -> Workspace:
+    """The workspace of the folder; nothing is read yet."""
+    return Workspace(chosen_folder(folder, settings), settings)
+
+
+def confirm_size(workspace: Workspace) -> None:
+    """A huge folder is indexed only when the user has said so; one that has an index was agreed to before."""
+    if workspace.has_index() or not (reason := workspace.survey().confirm):
+        return
+    asked = f"{escape_line(str(workspace.folder))}: {reason}"
+    may_ask = sys.stdin.isatty() and sys.stderr.isatty()
+    if not (may_ask and click.confirm(f"{asked}. Index it?", default=False, err=True)):
+        raise FolderTooLarge(
+            f"{asked}; it was not indexed", hint=f"ragchat index --yes -f {workspace.folder}"
+        )
+
+
+def bring_up_to_date(workspace: Workspace) -> None:
+    """Edits show in this question. What is indexed already serves where that cannot be."""
+    confirm_size(workspace)
+    line = IndexingLine()
+    try:
+        with interruptible() as stopped:
+            report = workspace.update(on_progress=line, cancel=stopped)
+    except (FolderMissing, IndexLocked, StorageFailed) as error:
+        if not workspace.has_index():
+            raise
+        line.finish()
+        note(f"note: {escape_line(error.message)}; searching the index as it is")
+        return
+    finally:
+        line.finish()
+    if stopped.is_set():
+        raise KeyboardInterrupt
+    for warning in (report.warning, report.embedding_error):
+        if warning:
+            note(f"note: {escape_line(warning)}")
