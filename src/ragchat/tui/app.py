@@ -14,6 +14,7 @@ from ragchat import paths
 from ragchat.tui import keys
 from ragchat.tui.formatting import shown
 from ragchat.tui.screens.chat import ChatScreen
+from ragchat.tui.terminal_keys import read_alt_digits_as_keys
 from ragchat.tui.themes import FALLBACK, VARIABLES, ThemeError, load_shelf, read_theme
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from ragchat.settings import Settings
     from ragchat.tui.feed import Feed
     from ragchat.tui.session import Session, WorkspaceFactory
+
+read_alt_digits_as_keys()
 
 
 class RagchatApp(App[int]):

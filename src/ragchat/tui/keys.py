@@ -76,10 +76,8 @@ SOURCES: list[BindingType] = [
 ]
 
 PROMPT: list[BindingType] = [
-    Binding("enter", "ask", "Ask", tooltip="ask the question", show=False, priority=True),
-    Binding(
-        "ctrl+j", "new_line", "New line", tooltip="a new line in the question", show=False, priority=True
-    ),
+    Binding("enter", "ask", "Ask", tooltip="ask the question", show=False),
+    Binding("ctrl+j", "new_line", "New line", tooltip="a new line in the question", show=False),
     Binding(
         "up",
         "earlier",

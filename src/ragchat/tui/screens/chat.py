@@ -158,12 +158,13 @@ class ChatScreen(Screen[object]):
         """A question was typed."""
         session = self.session
         if session is None or not session.is_open:
+            self.prompt.give_back(message.question)
             self.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
         elif session.asking:
+            self.prompt.give_back(message.question)
             self.notify("Still answering: esc stops it, then ask this.", severity="warning")
         else:
             self.prompt.add_to_history(message.question)
-            self.prompt.put("")
             await self.ask(message.question)
 
     async def ask(self, question: str, admit: frozenset[int] = frozenset()) -> None:

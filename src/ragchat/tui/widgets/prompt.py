@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from textual.events import Key
 from textual.message import Message
 from textual.widgets import TextArea
 
@@ -44,10 +45,23 @@ class Prompt(TextArea):
         self.load_text(text)
         self.move_cursor(self.document.end)
 
+    def on_key(self, event: Key) -> None:
+        """Enter and ctrl+j in their turn: a priority binding would overtake letters still on their way."""
+        act = {"enter": self.action_ask, "ctrl+j": self.action_new_line}.get(event.key)
+        if act is not None:
+            event.stop()
+            event.prevent_default()
+            act()
+
     def action_ask(self) -> None:
-        """Hand the question over; the screen clears the prompt once it is taken."""
+        """Hand the question over; what is typed from now on is the next one."""
         if question := self.text.strip():
+            self.put("")
             self.post_message(self.Asked(question))
+
+    def give_back(self, question: str) -> None:
+        """The question could not be taken: nothing that was typed is lost."""
+        self.put("\n".join(filter(None, (question, self.text))))
 
     def action_new_line(self) -> None:
         """A line break where the cursor is."""

@@ -1,0 +1,33 @@
+"""What a terminal sends is the key that was pressed."""
+
+from __future__ import annotations
+
+import pytest
+from textual._xterm_parser import XTermParser
+from textual.events import Key
+
+from tests.tui.fake_workspace import Scene
+from tests.tui.stage import on_stage
+
+
+@pytest.mark.parametrize("digit", "123456789")
+def test_escape_and_a_digit_is_alt_and_the_digit(digit: str) -> None:
+    parser = XTermParser()
+    events = [*parser.feed(f"\x1b{digit}"), *parser.feed("a"), *parser.feed("")]
+    assert [event.key for event in events if isinstance(event, Key)] == [f"alt+{digit}", "a"]
+
+
+async def test_fast_typing_is_asked_whole_and_what_follows_is_the_next_question() -> None:
+    async with on_stage(Scene()) as stage:
+        await stage.opened()
+        for letter in "when does it end":
+            stage.app.post_message(Key(letter, letter))
+        stage.app.post_message(Key("ctrl+j", "\n"))
+        stage.app.post_message(Key("x", "x"))
+        stage.app.post_message(Key("enter", "\r"))
+        for letter in "next":
+            stage.app.post_message(Key(letter, letter))
+        await stage.until(lambda: len(stage.app.chat.conversation.turns) == 1, "the turn")
+        await stage.answered()
+        assert stage.app.chat.conversation.turns[0].question == "when does it end\nx"
+        assert stage.app.chat.prompt.text == "next"
