@@ -258,6 +258,26 @@ def test_asking_while_indexing_uses_what_is_there(workspace: Workspace, notes: P
     assert answers[0].cited == {1}
 
 
+def test_a_question_while_indexing_is_judged_by_what_is_indexed(
+    embedders: object, notes: Path, settings: Settings
+) -> None:
+    """The threshold of the first few passages would let too much pass in the hundred that are there now."""
+    workspace = Workspace(notes, replace(settings, retrieval=RetrievalSettings()))
+    workspace.update()
+    for number in range(400):
+        (notes / f"{number}.md").write_text(f"# Note {number}\n\nSome words about topic {number}.\n")
+    origins = []
+
+    def ask_late(progress: IndexProgress) -> None:
+        if progress.phase == "indexing" and progress.documents_done > 100:
+            origins.append(workspace.assistant().retrieve(ASKED).threshold.origin)
+
+    assert workspace.assistant().retrieve(ASKED).threshold.origin == "default"
+    assert workspace.update(on_progress=ask_late).complete
+    assert set(origins) == {"auto"}
+    workspace.close()
+
+
 def test_importing_the_room_loads_nothing_heavy() -> None:
     heavy = ["torch", "sentence_transformers", "onnxruntime", "ollama", "httpx", "markdown_it"]
     modules = sorted(path.stem for path in Path(ragchat.answering.__file__).parent.glob("[a-z]*.py"))

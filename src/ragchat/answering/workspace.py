@@ -41,7 +41,6 @@ class Workspace:
         self._data_dir = paths.folder_data_dir(folder)
         self._opening = threading.RLock()
         self._loading = threading.Lock()
-        self._updating = threading.Event()
         self._index: SqliteIndex | None = None
         self._embedder: Embedder | None = None
         self._server: OllamaServer | None = None
@@ -88,13 +87,9 @@ class Workspace:
             expected_stamp=self._expected_stamp,
         )
         remember_folder(self._data_dir, self.folder)
-        self._updating.set()
-        try:
-            report = indexer.run(rebuild=rebuild, retry=retry, on_progress=on_progress, cancel=cancel)
-            if report.complete:
-                self._calibrate(on_progress)
-        finally:
-            self._updating.clear()
+        report = indexer.run(rebuild=rebuild, retry=retry, on_progress=on_progress, cancel=cancel)
+        if report.complete:
+            self._calibrate(on_progress)
         return report
 
     def assistant(self) -> Assistant:
@@ -226,17 +221,10 @@ class Workspace:
         return Retriever(snapshot, self.embedder(), self.settings.retrieval, self._threshold())
 
     def _threshold(self) -> Threshold:
-        """The one that holds; calibrated now if an earlier run was stopped before it came to that."""
-        from ragchat.retrieval.calibration import DEFAULT
-        from ragchat.retrieval.threshold import current_threshold, refresh_threshold
-        from ragchat.retrieval.trace import Threshold
+        """Calibrated on what is indexed now: while a folder is being read, an earlier one is too loose."""
+        from ragchat.retrieval.threshold import refresh_threshold
 
-        index = self._opened_index()
-        if (known := current_threshold(index, self.settings.retrieval)) is not None:
-            return known
-        if self._updating.is_set():
-            return Threshold(DEFAULT, "default", "calibrated when indexing is done")
-        return refresh_threshold(index, self.embedder(), self.settings.retrieval)
+        return refresh_threshold(self._opened_index(), self.embedder(), self.settings.retrieval)
 
     def _calibrate(self, on_progress: ProgressListener | None) -> None:
         from ragchat.index.progress import IndexProgress
