@@ -93,6 +93,35 @@ def test_a_name_or_code_that_stands_in_a_note_is_offered(question: str, note: st
 
 
 @pytest.mark.parametrize(
+    ("query", "note", "term"),
+    [
+        ("descaling", "The descaling programme is due every six months.", "descaling"),
+        ("Descaling", "The descaling programme is due every six months.", "Descaling"),
+        ("spare key", "The spare key is with the neighbours.", "spare"),
+        ("can't", "Tom can’t eat it.", "can't"),
+        ("dill, kombu", "Pickle with dill and mustard seeds.", "dill"),
+        ("家賃", "家賃は月九万五千円。", "家賃"),
+        ("結婚式 由美", "由美さんの結婚式は十月十二日。", "結婚式"),
+    ],
+)
+def test_a_keyword_typed_alone_is_looked_up(query: str, note: str, term: str) -> None:
+    assert found(query, note) == Found(term, (10 * (len(COOKING) + 1),))
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["key?", "the spare key", "where is it", "hello", "thanks", "scaling", "des", "flurbnax", "a b c d e"],
+)
+def test_a_sentence_small_talk_or_part_of_a_word_is_no_keyword(query: str) -> None:
+    assert found(query, "The spare key is a b c d e. Descaling, hello, thanks.") is None
+
+
+def test_a_keyword_of_many_passages_needs_no_offer() -> None:
+    assert found("oven", *(f"The oven was cleaned on day {day}." for day in range(6))) is None
+    assert found("oven", *(f"The oven was cleaned on day {day}." for day in range(5))) is not None
+
+
+@pytest.mark.parametrize(
     ("question", "note"),
     [
         ("what does E1234 mean", "The boiler shows E12345 again."),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
@@ -58,6 +59,17 @@ _CJK_NAMES = re.compile(
     "|[\uac00-\ud7a3]{2,4}(?=\\s?(?:씨|님))"
 )
 
+_MOST_KEYWORDS = 3
+_LONGEST_UNSPACED = 8
+"""Characters of a keyword in a script without spaces; what is longer is a sentence."""
+_SMALL_TALK = frozenset(
+    """
+    hello hi hey hallo hej ciao hola salut bonjour goodbye bye thanks thank please danke bitte merci gracias
+    grazie yes no ok okay ja nein oui test help good morning evening
+    こんにちは ありがとう はい 你好 谢谢 안녕하세요
+    """.split()  # noqa: SIM905 - a list of sixty quoted words is no easier to read
+)
+
 _READ = 2000
 """Characters of a question that are looked at: who pastes more is not asking for one name."""
 _WORD = re.compile(r"[^\W\d_]{3,}(?:['’\-][^\W\d_]+)*")
@@ -97,6 +109,25 @@ def terms_of(question: str, count_tokens: Callable[[str], int]) -> tuple[Term, .
     terms += [Term(match.group(), "any") for match in _CJK_NAMES.finditer(text)]
     wanted = [term for term in terms if term.text.casefold() not in _CALENDAR]
     return tuple({term.text.casefold(): term for term in reversed(wanted)}.values())[::-1]
+
+
+def keywords_of(question: str, asking: AbstractSet[str]) -> tuple[Term, ...]:
+    """The words of a query that is nothing but keywords, once each; nothing of a question or small talk.
+
+    asking: words, case folded, that make a question of what they stand in ("how", "the", "is").
+    """
+    text = unicodedata.normalize("NFKC", question[:_READ])
+    words = dict.fromkeys(filter(None, (word.strip(_EDGES) for word in text.split())))
+    if len(words) > _MOST_KEYWORDS or len(question) > _READ or text.rstrip().endswith("?"):
+        return ()
+    folded = {word.casefold().replace("’", "'") for word in words}
+    if folded & (asking | _SMALL_TALK):
+        return ()
+    return tuple(
+        Term(word, "any")
+        for word in words
+        if len(word) > 1 and not (written_without_spaces(word) and len(word) > _LONGEST_UNSPACED)
+    )
 
 
 def _is_code(word: str) -> bool:

@@ -1,7 +1,8 @@
 """Find a rare name or identifier of the question that stands word for word in a note.
 
 An encoder knows no `E1234`: it may put the very note that explains it out of reach. So after a refusal by
-distance the words themselves are looked up, and the passage is offered. It is never sent unasked.
+distance the words themselves are looked up, and the passage is offered. It is never sent unasked. The same
+holds for keywords, which it places little better: who types `descaling` alone wants the note that says it.
 
 Only a refusal puts such a passage first. Where something was near enough, the fused order stands: a rare name
 in front of it cost more first places than it won (17 won, 25 lost over three corpora).
@@ -9,22 +10,27 @@ in front of it cost more first places than it won (17 won, 25 lost over three co
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Scope, Snapshot
 from ragchat.index.tokens import tokenize
+from ragchat.retrieval.calibration import common_words
 from ragchat.retrieval.identifiers import (
     LETTER,
     Term,
     after_title,
     begins_sentence,
+    keywords_of,
     terms_of,
     written_without_spaces,
 )
+from ragchat.retrieval.off_topic import load_off_topic_questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,25 @@ class Found:
 def find_literal(
     question: str, snapshot: Snapshot, scope: Scope, count_tokens: Callable[[str], int]
 ) -> Found | None:
-    """The rarest identifier of the question that stands in a passage of the scope, or None.
+    """The rarest identifier of the question that stands in a passage of the scope, else its rarest keyword.
 
-    Rare: in at most one passage of a hundred, or in three.
+    Rare: an identifier in at most one passage of a hundred, or in three; a keyword, beside which nothing
+    could tell more, in one of twenty, or in five.
     """
-    at_most = max(3, snapshot.chunk_count // 100)
-    held = {term.text: _holders(term, snapshot, scope, at_most) for term in terms_of(question, count_tokens)}
+    total = snapshot.chunk_count
+    terms = terms_of(question, count_tokens)
+    if found := _rarest(terms, snapshot, scope, max(3, total // 100)):
+        return found
+    return _rarest(keywords_of(question, _asking_words()), snapshot, scope, max(5, total // 20))
+
+
+@functools.cache
+def _asking_words() -> AbstractSet[str]:
+    return common_words(load_off_topic_questions())
+
+
+def _rarest(terms: Sequence[Term], snapshot: Snapshot, scope: Scope, at_most: int) -> Found | None:
+    held = {term.text: _holders(term, snapshot, scope, at_most) for term in terms}
     held = {term: chunk_ids for term, chunk_ids in held.items() if chunk_ids}
     if not held:
         return None
@@ -80,16 +99,21 @@ class _Use:
 
 
 def _uses(term: Term, chunk: Chunk) -> Iterator[_Use]:
-    words = r"\s+".join(re.escape(word) for word in term.text.split())
+    words = r"\s+".join(re.escape(word) for word in _straight(term.text).split())
     # Within other letters or digits it is another word: Hendrick is not Hendricks, 20.04 is not 20.04.1.
     pattern = words if written_without_spaces(term.text) else rf"(?<!{LETTER}){words}(?!{LETTER}|[.,]\d)"
     found = re.compile(pattern, 0 if term.case == "capitals" else re.IGNORECASE)
-    content = unicodedata.normalize("NFKC", chunk.content)
+    content = _straight(chunk.content)
     for match in found.finditer(content):
         before = content[: match.start()]
         yield _Use(match.group(), after_title(before) or not begins_sentence(before))
-    for match in found.finditer(unicodedata.normalize("NFKC", "\n".join((chunk.title, *chunk.section)))):
+    for match in found.finditer(_straight("\n".join((chunk.title, *chunk.section)))):
         yield _Use(match.group(), inside=False)
+
+
+def _straight(text: str) -> str:
+    """Compatibility forms folded, and the apostrophe of printers with that of keyboards."""
+    return unicodedata.normalize("NFKC", text).replace("’", "'")
 
 
 def _stands_as_it_must(term: Term, uses: list[_Use]) -> bool:
