@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ragchat.answering.escape import escape_control
 from ragchat.answering.events import AnswerEvent, AnswerText, Waiting
 from tests.answering.making import an_assistant, the_answer
 from tests.ollama_server import Break, ErrorLine, OllamaTestServer, Pause, Raw, Reply, Stall, Step
@@ -33,7 +34,7 @@ BROKEN: list[tuple[str, Sequence[Step], bool]] = [
     ("blank line", ["The lease", Raw(b"\n")], True),
     ("a list", ["The lease", Raw(b"[1]\n")], True),
     ("wrong type", ["The lease", Raw(b'{"message": {"role": "assistant", "content": 5}}\n')], True),
-    ("line separator", ["The lease", "\x85 ends"], True),
+    ("half a line at the end", ["The lease", Raw(b'{"message": ')], False),
 ]
 
 
@@ -45,6 +46,14 @@ def test_a_broken_stream_fails_and_keeps_what_arrived(steps: Sequence[Step], don
     assert answer.text == "The lease"
     assert answer.error
     assert "\n" not in answer.error
+
+
+@pytest.mark.parametrize("separator", ["\x85", "\u2028", "\u2029", "\x0b", "\x1e"])
+def test_a_line_separator_that_a_model_wrote_tears_no_line(separator: str) -> None:
+    with OllamaTestServer(answer=["The lease", f" ends{separator}in March [1]."]) as server:
+        answer = the_answer(ask(server))
+    assert answer.outcome == "answered"
+    assert answer.text == escape_control(f"The lease ends{separator}in March [1].")
 
 
 @pytest.mark.parametrize("status", [400, 500, 503])

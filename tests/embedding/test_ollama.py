@@ -114,7 +114,7 @@ def test_a_chat_model_is_said_to_be_one(server: OllamaTestServer) -> None:
 
 def test_no_server_is_said_in_one_line_with_what_to_start() -> None:
     with pytest.raises(
-        EmbedderUnavailable, match=r"no ollama server answers at http://127\.0\.0\.1:9"
+        EmbedderUnavailable, match=r"no model server answers at http://127\.0\.0\.1:9"
     ) as caught:
         open_embedder(EmbeddingSettings(model="ollama:bge-m3"), ollama_host="127.0.0.1:9")
     assert caught.value.hint == "ollama serve"
@@ -171,20 +171,20 @@ def test_a_model_that_tells_no_window_is_given_a_small_one() -> None:
     [
         ("/api/embed", (200, '{"embeddings": [[0, 0, 0]]}'), "without a direction"),
         ("/api/embed", (200, '{"embeddings": [[]]}'), "without a direction"),
-        ("/api/embed", (200, '{"embeddings": []}'), "does not speak as ollama"),
-        ("/api/embed", (200, '{"embeddings": [[1, 0], [1]]}'), "does not speak as ollama"),
-        ("/api/embed", (200, '{"embeddings": [["a"]]}'), "does not speak as ollama"),
-        ("/api/embed", (200, "{}"), "does not speak as ollama"),
-        ("/api/embed", (200, "<html>"), "does not speak as ollama"),
+        ("/api/embed", (200, '{"embeddings": []}'), "cannot be read"),
+        ("/api/embed", (200, '{"embeddings": [[1, 0], [1]]}'), "cannot be read"),
+        ("/api/embed", (200, '{"embeddings": [["a"]]}'), "cannot be read"),
+        ("/api/embed", (200, "{}"), "cannot be read"),
+        ("/api/embed", (200, "<html>"), "cannot be read"),
         ("/api/embed", (400, '{"error": "invalid\\nmodel"}'), "cannot embed .*: invalid model"),
         ("/api/embed", (500, '{"error": "json: unsupported value: NaN"}'), "unsupported value: NaN"),
-        ("/api/embed", (503, '{"error": "server busy"}'), "503 .*server busy"),
+        ("/api/embed", (503, '{"error": "server busy"}'), r"busy \(503\): server busy"),
         ("/api/embed", (404, '{"error": "model not found"}'), "has no model m:latest"),
-        ("/api/embed", (403, ""), "answered 403"),
-        ("/api/tags", (200, "[]"), "does not speak as ollama"),
+        ("/api/embed", (403, ""), "under this name"),
+        ("/api/tags", (200, "[]"), "cannot be read"),
         ("/api/tags", (200, '{"models": []}'), "has no model m:latest"),
-        ("/api/version", (200, "{}"), "does not speak as ollama"),
-        ("/api/version", (502, "Bad Gateway"), "answered 502"),
+        ("/api/version", (200, "{}"), "cannot be read"),
+        ("/api/version", (502, "Bad Gateway"), r"not Ollama \(502\)"),
         ("/api/show", (500, '{"error": "gone"}'), "gone"),
     ],
 )
@@ -238,7 +238,7 @@ def test_a_failed_pull_says_why() -> None:
 def test_notes_do_not_follow_a_redirect_to_another_server(server: OllamaTestServer) -> None:
     with (
         fixed_server({**facts(), "/api/embed": (307, server.url)}) as url,
-        pytest.raises(EmbedderUnavailable, match="answered 307"),
+        pytest.raises(EmbedderUnavailable, match=r"not Ollama \(307\)"),
     ):
         open_embedder(EmbeddingSettings(model="ollama:m"), ollama_host=url)
     assert server.count("/api/embed") == 0

@@ -76,6 +76,11 @@ class ModelServer(Protocol):
         messages: Sequence[Mapping[str, str]],
         options: Mapping[str, float | int],
         cancel: threading.Event,
+        *,
+        think: bool | None = None,
     ) -> Iterator[Delta]:
         """Stream one answer. Ends at once when `cancel` is set. Raises ServerUnreachable, ModelMissing,
-        GenerationFailed."""
+        GenerationFailed.
+
+        think: whether a model that can shall reason first; None leaves it to the server.
+        """

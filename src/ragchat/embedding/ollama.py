@@ -171,6 +171,6 @@ def _stamp(settings: EmbeddingSettings, name: str, facts: OllamaFacts, *, dimens
 
 def _not_embedded(model: OllamaModel, refusal: InputRefused) -> EmbedderUnavailable:
     return EmbedderUnavailable(
-        f"ollama at {model.host} cannot embed a text with {model.name}: {refusal}",
+        f"{model.name} cannot embed a text: {refusal}",
         hint=f"ollama show {model.name}",
     )

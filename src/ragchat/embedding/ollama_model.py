@@ -1,24 +1,23 @@
-"""One model on one Ollama server: what it is, and its vectors; every failure is put into words here."""
+"""One embedding model on one Ollama server: what it is, and its vectors; every failure is put into words."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from ragchat.embedding.ollama_host import import_ollama, is_loopback, normalise_host
+from ragchat.embedding.ollama_call import ask_json, model_sizes
+from ragchat.embedding.ollama_faults import OllamaFault, fault_of
+from ragchat.embedding.ollama_host import import_ollama, normalise_host
+from ragchat.embedding.ollama_pull import pull_model
 from ragchat.embedding.texts import readable
 from ragchat.errors import EmbedderUnavailable
 
 if TYPE_CHECKING:
     from ragchat.embedding.prepare import Notify
 
-T = TypeVar("T")
-
 _CONNECT_SECONDS = 5.0
 _TOO_LONG = 400
-_NOT_FOUND = 404
-_NO_EMBEDDINGS = 501
 # A vector with a NaN in it, say, for which the server has no JSON.
 _FAILED = 500
 
@@ -50,35 +49,30 @@ class OllamaFacts:
 class OllamaModel:
     """Talks to the server through the official client; nothing is sent when it is made.
 
+    seconds: how long vectors may take, loading included.
     Raises UsageError for a host that is no address. Safe to call from several threads.
     """
 
     def __init__(self, name: str, host: str, *, seconds: float) -> None:
-        import httpx
-
         last = name.rpartition("/")[2]
         self.name = name if ":" in last else f"{name}:latest"
         self.host = normalise_host(host)
-        # A proxy from the environment must not stand between this machine and itself.
-        trust = not is_loopback(self.host)
-        timeout = httpx.Timeout(seconds, connect=_CONNECT_SECONDS)
-        # No connection outlives its request: embedders are not closed, and a restarted server is no surprise.
-        limits = httpx.Limits(max_keepalive_connections=0)
-        self._client: Any = import_ollama().Client(
-            self.host, timeout=timeout, trust_env=trust, limits=limits, follow_redirects=False
-        )
-        self._get: Callable[[str], httpx.Response] = lambda path: httpx.get(
-            self.host + path, timeout=timeout, trust_env=trust
-        )
+        self._seconds = seconds
+        self._client: Any = None
 
     def facts(self) -> OllamaFacts:
         """What the server tells about itself and the model. Raises EmbedderUnavailable."""
-        version = self._asked(lambda: str(self._get("/api/version").raise_for_status().json()["version"]))
-        installed = self._asked(lambda: {model.model: model.digest for model in self._client.list().models})
-        digest = installed.get(self.name)
-        if not digest:
-            raise self._not_installed()
-        context, dimensions = self._asked(self._sizes)
+        try:
+            version = str(ask_json(self.host, "/api/version")["version"])
+            listed = ask_json(self.host, "/api/tags")["models"]
+            installed = {str(entry["model"]): str(entry.get("digest") or "") for entry in listed}
+            if not (digest := installed.get(self.name)):
+                raise self._not_installed()
+            context, dimensions = model_sizes(
+                ask_json(self.host, "/api/show", {"model": self.name}, model=self.name)
+            )
+        except (OllamaFault, KeyError, TypeError, AttributeError) as error:
+            raise self._unavailable(fault_of(error, self.host)) from error
         return OllamaFacts(digest, version, context, dimensions)
 
     def embed(self, inputs: Sequence[str], *, context: int) -> Sequence[Sequence[float]]:
@@ -88,85 +82,56 @@ class OllamaModel:
         value makes the server load the model again. Raises EmbedderUnavailable, and InputRefused (on which no
         input of the call was embedded).
         """
-        ollama = import_ollama()
-
-        def ask() -> Sequence[Sequence[float]]:
-            try:
-                vectors: Sequence[Sequence[float]] = self._client.embed(
+        try:
+            vectors: Sequence[Sequence[float]] = (
+                self._opened()
+                .embed(
                     self.name,
                     [readable(text) for text in inputs],
                     truncate=False,
                     options={"num_ctx": context} if context else None,
-                ).embeddings
-            except ollama.ResponseError as error:
-                if error.status_code not in (_TOO_LONG, _FAILED):
-                    raise
-                raise InputRefused(_one_line(error.error), too_long=error.status_code == _TOO_LONG) from error
-            if len(vectors) != len(inputs) or len({len(vector) for vector in vectors}) != 1:
-                raise ValueError("not one vector of one length for every input")
-            return vectors
-
-        return self._asked(ask)
+                )
+                .embeddings
+            )
+            _require_matrix(vectors, len(inputs))
+        except Exception as error:
+            fault = fault_of(error, self.host, self.name)
+            if fault.status in (_TOO_LONG, _FAILED):
+                raise InputRefused(fault.message, too_long=fault.status == _TOO_LONG) from error
+            raise self._unavailable(fault) from error
+        return vectors
 
     def pull(self, notify: Notify) -> None:
         """Have the server download the model. Raises EmbedderUnavailable."""
-
-        def follow() -> None:
-            told = ""
-            for progress in self._client.pull(self.name, stream=True):
+        told = ""
+        try:
+            for progress in pull_model(self.host, self.name):
                 if progress.status and progress.status != told:
                     told = progress.status
                     notify(f"ollama: {told}")
+        except OllamaFault as fault:
+            raise self._unavailable(fault) from fault
 
-        self._asked(follow)
-
-    def _sizes(self) -> tuple[int, int]:
-        try:
-            info = self._client.show(self.name).modelinfo or {}
-        except ValueError:  # an answer without model_info does not pass the client's own check
-            return 0, 0
-        family = info.get("general.architecture", "")
-        return int(info.get(f"{family}.context_length") or 0), int(
-            info.get(f"{family}.embedding_length") or 0
-        )
-
-    def _asked(self, question: Callable[[], T]) -> T:
+    def _opened(self) -> Any:
         import httpx
 
-        ollama = import_ollama()
-        try:
-            return question()
-        except ollama.ResponseError as error:
-            raise self._explained(error.status_code, error.error) from error
-        except httpx.HTTPStatusError as error:
-            raise self._explained(error.response.status_code, error.response.text) from error
-        except httpx.TimeoutException as error:
-            raise EmbedderUnavailable(
-                f"ollama at {self.host} did not answer in time about {self.name}",
-                hint=f"ollama run {self.name}",
-            ) from error
-        except (ConnectionError, httpx.HTTPError) as error:
-            raise EmbedderUnavailable(
-                f"no ollama server answers at {self.host}, which embeds with {self.name}", hint="ollama serve"
-            ) from error
-        except (ValueError, TypeError, KeyError) as error:
-            raise EmbedderUnavailable(
-                f"what answers at {self.host} does not speak as ollama does", hint="ollama --version"
-            ) from error
+        from ragchat.embedding.ollama_wire import client_options, on_response
 
-    def _explained(self, status: int, message: object) -> EmbedderUnavailable:
-        if status == _NOT_FOUND:
-            return self._not_installed()
-        if status == _NO_EMBEDDINGS:
-            return EmbedderUnavailable(
-                f"{self.name} on ollama at {self.host} is a chat model: it cannot embed",
-                hint="RAGCHAT_EMBEDDING_MODEL=ollama:bge-m3, after: ollama pull bge-m3",
+        if self._client is None:
+            self._client = import_ollama().Client(
+                self.host,
+                timeout=httpx.Timeout(self._seconds, connect=_CONNECT_SECONDS),
+                # No connection outlives its request: embedders are not closed, and a server may restart.
+                limits=httpx.Limits(max_keepalive_connections=0),
+                event_hooks={"response": [on_response]},
+                **client_options(self.host),
             )
-        # The client gives an error in the middle of a stream the status -1.
-        answered = f"answered {status}" if status > 0 else "gave up"
-        return EmbedderUnavailable(
-            f"ollama at {self.host} {answered} about {self.name}: {_one_line(message)}", hint="ollama ps"
-        )
+        return self._client
+
+    def _unavailable(self, fault: OllamaFault) -> EmbedderUnavailable:
+        if fault.kind == "missing":
+            return self._not_installed()
+        return EmbedderUnavailable(f"embedding with {self.name}: {fault.message}", hint=fault.hint)
 
     def _not_installed(self) -> EmbedderUnavailable:
         return EmbedderUnavailable(
@@ -174,7 +139,6 @@ class OllamaModel:
         )
 
 
-def _one_line(message: object) -> str:
-    """A server's words, short, without control characters; its error can be an object."""
-    printable = "".join(character if character.isprintable() else " " for character in str(message))
-    return " ".join(printable.split())[:200] or "no reason given"
+def _require_matrix(vectors: Sequence[Sequence[float]], rows: int) -> None:
+    if len(vectors) != rows or len({len(vector) for vector in vectors}) > 1:
+        raise ValueError("not one vector of one length for every input")
