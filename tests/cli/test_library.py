@@ -28,6 +28,11 @@ def test_index_says_what_it_did(ragchat: Ragchat) -> None:
     assert "(2 unchanged; " in ragchat("index").out
 
 
+def test_without_a_terminal_progress_is_a_few_lines(ragchat: Ragchat) -> None:
+    assert [line.split(":")[0] for line in ragchat("index").err.splitlines()] == ["indexing"]
+    assert ragchat("index").err == ""
+
+
 def test_a_failed_document_fails_alone_and_shows(ragchat: Ragchat, broken: Path) -> None:
     told = ragchat("index")
     assert told.code == 1

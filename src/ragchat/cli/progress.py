@@ -61,13 +61,18 @@ def waiting_for(event: Waiting) -> str:
 def _worth_a_line(progress: IndexProgress) -> str:
     """Only what takes long, and each once: a script's log is no place for counters."""
     if progress.phase == "loading model":
-        return progress.current
+        return _waited_for(progress)
     return "indexing" if progress.phase == "indexing" else ""
+
+
+def _waited_for(progress: IndexProgress) -> str:
+    """What opening the model takes; once documents are counted, `current` is one of them instead."""
+    return "" if progress.documents_total else progress.current
 
 
 def _described(progress: IndexProgress) -> str:
     if progress.phase == "loading model":
-        return progress.current or "loading the embedding model …"
+        return _waited_for(progress) or "loading the embedding model …"
     if progress.phase == "calibrating":
         return "measuring the threshold on this folder …"
     if progress.phase != "indexing":
