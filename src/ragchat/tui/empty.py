@@ -68,8 +68,8 @@ def when_ready(status: FolderStatus, health: ServerHealth | None, *, demo: bool)
         )
     if demo:
         ready = _empty(
-            f"{count(status.indexed, 'sample note')} ready: a small household's papers.",
-            ("enter", "asks; try a question about them"),
+            f"{count(status.indexed, 'sample note')} ready: a household's papers, recipes, plans.",
+            ("enter", "asks; try: When does the lease end?"),
             "and then one they cannot answer: Why is the sky blue?",
         )
     else:

@@ -28,9 +28,9 @@ def one_line(text: str, limit: int = 400) -> str:
 def folder_name(folder: Path) -> str:
     """The folder with the home folder written as ~."""
     try:
-        short = "~/" + folder.relative_to(Path.home()).as_posix()
+        short = "~/" + folder.absolute().relative_to(Path.home()).as_posix()
     except (ValueError, RuntimeError):
-        short = str(folder)
+        short = str(folder.absolute())
     return shown(short.removesuffix("/."))
 
 

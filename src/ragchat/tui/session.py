@@ -30,6 +30,7 @@ from ragchat.tui.messages import (
 )
 
 if TYPE_CHECKING:
+    from ragchat.answering.server import ServerHealth
     from ragchat.answering.workspace import Workspace
     from ragchat.settings import Settings
 
@@ -210,10 +211,18 @@ class Session:
 
     def _watch_server(self) -> None:
         while not self._closing.is_set():
-            health = self.workspace.server_health()
-            self._post(ServerChecked(self, health, self.workspace.model()))
+            self._post(ServerChecked(self, self._health(), self.workspace.model()))
             self._server_due.wait(HEALTH_EVERY_SECONDS)
             self._server_due.clear()
+
+    def _health(self) -> ServerHealth:
+        from ragchat.answering.server import ServerHealth
+
+        try:
+            return self.workspace.server_health()
+        except Exception as error:  # noqa: BLE001, RUF100 -- the dot must never freeze
+            told, host = as_ragchat_error(error), self._settings.ollama.host
+            return ServerHealth(host, loopback=True, reachable=False, problem=told.message, hint=told.hint)
 
     def _load_document(self, name: str, post: Post) -> None:
         try:

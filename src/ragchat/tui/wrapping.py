@@ -17,6 +17,8 @@ from ragchat.answering.escape import escape_control
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 TAB = "    "
+_WIDEST = 6
+"""Cells of the widest drawn character: `\\u202e`."""
 
 
 def drawn(piece: str) -> str:
@@ -58,7 +60,7 @@ def wrap(text: str, width: int) -> Rows:
     starts, ends, numbers = array("q"), array("q"), array("q")
     at = 0
     for number, (stop, following) in enumerate(_lines(text), start=1):
-        cuts = _cuts(text, at, stop, width) if stop - at > width // 2 else ()
+        cuts = _cuts(text, at, stop, width) if (stop - at) * _WIDEST > width else ()
         for cut in cuts:
             starts.append(at)
             ends.append(cut)

@@ -50,9 +50,9 @@ class KeyBar(PressableLine):
         seen: set[str] = set()
         for active in sorted(self.screen.active_bindings.values(), key=_place):
             binding = active.binding
-            if binding.action in seen:
+            if binding.action in seen or binding.description in seen:
                 continue
-            seen.add(binding.action)
+            seen.update((binding.action, binding.description or binding.action))
             if binding.key == "escape":
                 label = getattr(self.screen, "escape_label", binding.description)
                 escape = self._key("escape", "esc", label)

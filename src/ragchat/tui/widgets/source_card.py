@@ -51,7 +51,7 @@ class SourceCard(Vertical):
         with Horizontal(classes="where"):
             yield Static(self._place(), classes="standing", markup=False)
             yield Static(f" “{one_line(source.quote, 200)}”", classes="in-drawer", markup=False)
-        yield Static(f"“{one_line(source.quote)}”", classes="quote", markup=False)
+        yield Static(f"“{one_line(source.quote, 110)}”", classes="quote", markup=False)
 
     def _place(self) -> str:
         return f"{place(self.source)} · {self._standing}"

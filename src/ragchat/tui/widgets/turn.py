@@ -55,7 +55,9 @@ class TurnView(Vertical):
     def compose(self) -> ComposeResult:
         """The fixed parts; the answer's Markdown comes with its first word."""
         yield Static(
-            Content.assemble(("▌", "$primary"), ("You  ", "bold $primary"), shown(self.question)),
+            Content.assemble(
+                ("▌", "$primary"), ("You  ", "bold $primary"), shown(self.question).replace("\n", "\n      ")
+            ),
             classes="question",
         )
         yield Static(self._head(f"{_WORKING} searching"), classes="head")
