@@ -38,15 +38,19 @@ _LONGEST = 300
 class OllamaFault(Exception):
     """What went wrong, in one line, and the next thing to do.
 
-    status: the answer's, 0 where none came. tokens: of a prompt that was too long, by the server's own count.
+    status: the answer's, 0 where none came. words: the server's own reason, "" where it gave none.
+    tokens: of a prompt that was too long, by the server's own count.
     """
 
-    def __init__(self, kind: FaultKind, message: str, hint: str, *, status: int = 0, tokens: int = 0) -> None:
+    def __init__(
+        self, kind: FaultKind, message: str, hint: str, *, status: int = 0, words: str = "", tokens: int = 0
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message
         self.hint = hint
         self.status = status
+        self.words = words
         self.tokens = tokens
 
 
@@ -89,7 +93,7 @@ def fault_of(error: BaseException, host: str, model: str = "") -> OllamaFault:
     if isinstance(error, httpx.HTTPError | OSError):
         return OllamaFault(
             "broken off",
-            f"the connection to {host} broke off{_about(model)}",
+            f"the connection to {host} broke off",
             "ask again; is the server running?",
         )
     return _unreadable(error, host)
@@ -122,7 +126,7 @@ def _by_status(refused: Any, host: str, model: str) -> OllamaFault:
         fault = OllamaFault(
             "refused", f"{host} refused ({status}): {_reason(said)}", "see the server's own log"
         )
-    fault.status = status
+    fault.status, fault.words = status, said.words
     return fault
 
 
@@ -135,6 +139,12 @@ def _by_known_status(status: int, said: _Said, host: str, model: str) -> OllamaF
                 "forbidden",
                 f"{host} does not accept requests under this name (403)",
                 "OLLAMA_HOST=0.0.0.0 ollama serve, on that machine; or use its IP address",
+            )
+        case 403:
+            return OllamaFault(
+                "refused",
+                f"{host} does not allow this (403): {_reason(said)}",
+                "choose another model: ollama list",
             )
         case 404 if model and said.ours:
             return OllamaFault("missing", f"{model} is not installed at {host}", f"ollama pull {model}")
@@ -171,6 +181,7 @@ def _broken_off(said: _Said, model: str) -> OllamaFault:
         "broken off",
         f"{model or 'the server'} broke off: {_reason(said)}",
         "ask again; see the server's own log",
+        words=said.words,
     )
 
 

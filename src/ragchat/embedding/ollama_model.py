@@ -131,7 +131,8 @@ class OllamaModel:
     def _unavailable(self, fault: OllamaFault) -> EmbedderUnavailable:
         if fault.kind == "missing":
             return self._not_installed()
-        return EmbedderUnavailable(f"embedding with {self.name}: {fault.message}", hint=fault.hint)
+        about = "" if self.name in fault.message else f"embedding with {self.name}: "
+        return EmbedderUnavailable(f"{about}{fault.message}", hint=fault.hint)
 
     def _not_installed(self) -> EmbedderUnavailable:
         return EmbedderUnavailable(

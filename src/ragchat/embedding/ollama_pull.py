@@ -76,7 +76,7 @@ def _explained(fault: OllamaFault, model: str) -> OllamaFault:
         return fault
     return OllamaFault(
         fault.kind,
-        f"{model} was not pulled: {fault.message}",
+        f"{model} was not pulled: {fault.words or fault.message}",
         f"ollama pull {model}: it goes on where it stopped; is the name right?",
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import httpx
@@ -18,17 +18,15 @@ from ragchat.embedding.ollama_host import is_loopback
 
 # What `str.splitlines` takes for a line end and JSON does not: in a string it may be written as an escape.
 _SEPARATOR = re.compile(b"\xc2\x85|\xe2\x80[\xa8\xa9]|[\x0b\x0c\x1c-\x1e]")
-_NDJSON = "application/x-ndjson"
 
 
 class Refused(Exception):
-    """A status that is no success. body: as it came; content_type: without its parameters."""
+    """A status that is no success. body: as it came."""
 
-    def __init__(self, status: int, body: str, content_type: str) -> None:
+    def __init__(self, status: int, body: str) -> None:
         super().__init__(f"{status}: {body[:200]}")
         self.status = status
         self.body = body
-        self.content_type = content_type
 
 
 def client_options(host: str) -> dict[str, Any]:
@@ -49,18 +47,16 @@ def on_response(response: httpx.Response) -> None:
     """Response hook of a synchronous client. Raises Refused."""
     if not response.is_success:
         response.read()
-        raise _refused(response)
-    if _is_ndjson(response):
-        response.stream = _Lines(cast(httpx.SyncByteStream, response.stream))
+        raise Refused(response.status_code, response.text)
 
 
 async def on_async_response(response: httpx.Response) -> None:
-    """Response hook of an asynchronous client. Raises Refused."""
+    """Response hook of an asynchronous client, which is only used for streams. Raises Refused."""
     if not response.is_success:
         await response.aread()
-        raise _refused(response)
-    if _is_ndjson(response):
-        response.stream = _AsyncLines(cast(httpx.AsyncByteStream, response.stream))
+        raise Refused(response.status_code, response.text)
+    if "content-encoding" not in response.headers:
+        response.stream = _Lines(cast(httpx.AsyncByteStream, response.stream))
 
 
 def safe_line(line: bytes) -> bytes:
@@ -83,21 +79,7 @@ class _Frames:
         return safe_line(self._held)
 
 
-class _Lines(httpx.SyncByteStream):
-    def __init__(self, stream: httpx.SyncByteStream) -> None:
-        self._stream = stream
-
-    def __iter__(self) -> Iterator[bytes]:
-        frames = _Frames()
-        for chunk in self._stream:
-            yield frames.feed(chunk)
-        yield frames.finish()
-
-    def close(self) -> None:
-        self._stream.close()
-
-
-class _AsyncLines(httpx.AsyncByteStream):
+class _Lines(httpx.AsyncByteStream):
     def __init__(self, stream: httpx.AsyncByteStream) -> None:
         self._stream = stream
 
@@ -109,16 +91,6 @@ class _AsyncLines(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
-
-
-def _is_ndjson(response: httpx.Response) -> bool:
-    kind = response.headers.get("content-type", "")
-    return kind.startswith(_NDJSON) and "content-encoding" not in response.headers
-
-
-def _refused(response: httpx.Response) -> Refused:
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return Refused(response.status_code, response.text, kind)
 
 
 def _error_in_words(line: bytes) -> bytes:
