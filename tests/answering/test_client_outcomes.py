@@ -183,8 +183,8 @@ OUTCOMES: dict[str, tuple[Callable[[Patch], str], str]] = {
     "embed_empty": (lambda _: embed([], "embed_empty_list"), "0"),
     "embed_toolong_false": (lambda _: embed(["x"], "embed_toolong_truncate_false"), "too long: True"),
     "embed_chat_model": (
-        lambda _: embed(["x"], "embed_on_chat_model")[-37:],
-        " is a chat model: it cannot embed",
+        lambda _: embed(["x"], "embed_on_chat_model")[-32:],
+        "is a chat model: it cannot embed",
     ),
     "timeout_short": (short_timeout, "timeout"),
     "timeout_default": (lambda _: said(Pause(0.4), "hi"), "hi"),
@@ -236,7 +236,7 @@ OUTCOMES: dict[str, tuple[Callable[[Patch], str], str]] = {
 }
 
 IMPOSSIBLE = {"chat_truncate_kw"}
-"""The client has no such argument, and ours passes what it names itself: `chat(...)` in answering/ollama.py."""
+"""The client has no such argument, and none is passed that is not named in answering/ollama.py."""
 
 
 def _show_missing() -> str:
