@@ -38,7 +38,7 @@ def config(ctx: click.Context, assignments: tuple[str, ...], as_json: bool) -> i
         say_json(told)
         return 0
     for name, facts in told.items():
-        line = f"{name:24} {json.dumps(facts['value'], ensure_ascii=False):28}"
+        line = f"{name:26} {json.dumps(facts['value'], ensure_ascii=False):28}"
         say(f"{escape_line(line)} {styled(escape_line(str(facts['from'])), '2')}")
     note(f"the file is {config_file_path()}; ragchat config set KEY VALUE writes to it")
     return 0
