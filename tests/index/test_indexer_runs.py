@@ -117,6 +117,7 @@ def test_a_cancel_is_heard_between_batches_and_nothing_is_half_written(notes: No
     assert report.chunks_embedded == BATCH
     assert notes.index.sources().keys() == {"a.md"}
     assert [progress.phase for progress in heard][:2] == ["scanning", "loading model"]
+    assert [progress.current for progress in heard if progress.phase == "loading model"] == [""]
     assert heard[-1].phase == "done"
     assert notes.run().complete
 

@@ -72,7 +72,7 @@ def test_a_kill_at_any_moment_leaves_a_true_index(tmp_path: Path) -> None:
         name = chance.choice(sorted(files))
         files[name] = files[name].replace("note", "noted", 1) + " "
         write(folder, {name: files[name]})
-    assert seen_partly > KILLS // 2
+    assert seen_partly  # how many is a matter of what else the machine does
     index, fresh = open_index(data), open_index(tmp_path / "fresh")
     for each in (index, fresh):
         report = indexer(folder, each, WordEmbedder(dimensions=64)).run()

@@ -300,6 +300,35 @@ def test_a_data_folder_that_cannot_be_made(tmp_path: Path) -> None:
         open_index(tmp_path / "file" / "data")
 
 
+_COMES_AND_GOES = """
+import sys
+from pathlib import Path
+from ragchat.index.store import open_index
+index = open_index(Path(sys.argv[1]))
+print(sorted(index.sources()))
+index.close()
+"""
+
+
+def test_a_second_opening_here_does_not_cost_the_first_its_locks(index: SqliteIndex, data: Path) -> None:
+    """POSIX drops all of a process's locks on a file when it closes any of its descriptors for it.
+
+    Another program that ends would then take itself for the last one, and delete the log we write to.
+    """
+
+    def other_program() -> str:
+        command = [sys.executable, "-c", _COMES_AND_GOES, str(data)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+    put(index, "a.md", "words")
+    second = open_index(data)
+    assert other_program() == "['a.md']"
+    put(index, "b.md", "more words")
+    assert sorted(second.sources()) == ["a.md", "b.md"]
+    assert other_program() == "['a.md', 'b.md']"
+    second.close()
+
+
 def test_a_file_that_can_only_be_read_still_answers(
     index: SqliteIndex, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,10 +336,7 @@ def test_a_file_that_can_only_be_read_still_answers(
     index.close()
     before = sorted(path.name for path in data.iterdir())
 
-    def refuse(*args: object) -> int:
-        raise PermissionError(30, "Read-only file system")
-
-    monkeypatch.setattr("ragchat.index.schema.os.open", refuse)
+    monkeypatch.setattr("ragchat.index.schema.os.access", lambda path, mode: mode != os.W_OK)
     reader = open_index(data)
     assert reader.snapshot().document_frequency("words") == 1
     with pytest.raises(StorageFailed):

@@ -13,7 +13,10 @@ Phase = Literal["scanning", "loading model", "indexing", "calibrating", "done"]
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """Counters count what happened so far. documents_total covers only what has to be read."""
+    """Counters count what happened so far. documents_total covers only what has to be read.
+
+    current: the note in hand; while a model is loaded what is waited for, where that takes long; else "".
+    """
 
     phase: Phase
     documents_done: int = 0

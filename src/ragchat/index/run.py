@@ -134,7 +134,8 @@ class Run:
                 chunks_embedded=self._embedded,
                 chunks_reused=self._reused,
                 failed=self._failed,
-                current=self._current,
+                # While a model is loaded this says why, not which note happened to ask for it.
+                current=self._current if phase == "indexing" else "",
             )
         )
 

@@ -7,6 +7,7 @@ the middle of a transaction leaves the state before it. `application_id` tells o
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import time
@@ -108,18 +109,29 @@ def open_database(data_dir: Path) -> sqlite3.Connection:
 def _connect(path: Path) -> sqlite3.Connection:
     try:
         make_private_dir(path.parent)
-        # SQLite gives its -wal and -shm files the permissions of the file itself.
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        _create(path)
     except OSError as error:
         if not path.is_file():
             raise StorageFailed(
                 f"the index cannot be written to {path.parent}: {error.strerror}",
                 hint="make that folder writable, or set RAGCHAT_DATA_DIR to one that is",
             ) from error
+    if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return _connect_read_only(path)
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
+
+
+def _create(path: Path) -> None:
+    """An empty file, private to the user: SQLite gives its -wal and -shm files the same permissions.
+
+    One that is there must be opened by SQLite alone: closing any descriptor of a file takes from this process
+    all its POSIX locks on it, also those of a connection that is writing. Another program would then delete
+    the log below it (https://sqlite.org/howtocorrupt.html, 2.2).
+    """
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _connect_read_only(path: Path) -> sqlite3.Connection:
