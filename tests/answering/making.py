@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from ragchat.answering.assistant import EVERYWHERE, Assistant
 from ragchat.answering.events import Answer, AnswerEvent, AnswerText, Finished
+from ragchat.answering.model_memory import ModelMemory
 from ragchat.answering.ollama import OllamaServer
 from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Coverage, Scope
@@ -94,6 +95,7 @@ def an_assistant(
     *,
     preferred: str = "qwen3:4b",
     settings: OllamaSettings | None = None,
+    memory: ModelMemory | None = None,
 ) -> Assistant:
     retriever, server, embedder = FixedRetriever(trace or a_trace()), OllamaServer(url), WordEmbedder()
     return Assistant(
@@ -102,6 +104,7 @@ def an_assistant(
         server=lambda: server,
         preferred_model=lambda: preferred,
         settings=settings or OllamaSettings(),
+        memory=memory,
     )
 
 

@@ -7,6 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragchat.answering.budget import Budget
 from ragchat.answering.prompt import ABSTENTION, build_prompt
 from ragchat.answering.tokens import estimate_tokens, fewest_tokens
 from tests.answering.making import a_chunk, a_trace
@@ -18,12 +19,13 @@ HOSTILE_WORDS = [
 ]
 HOSTILE = st.lists(st.sampled_from(HOSTILE_WORDS), max_size=12).map("".join)
 
+WIDE = Budget(100_000, 1)
 FRAME = re.compile(r"^<<<(source|end of source) (\d+) ([0-9a-f]{8})>>>$", re.MULTILINE)
 
 
 def user_message(*contents: str, document: str = "a.md", section: str = "S", question: str = "Why?") -> str:
     chunks = [a_chunk(content, document, (section,)) for content in contents]
-    return build_prompt(a_trace(question, chunks), 100_000).messages[1]["content"]
+    return build_prompt(a_trace(question, chunks), WIDE).messages[1]["content"]
 
 
 @given(st.lists(HOSTILE, min_size=1, max_size=4), HOSTILE, HOSTILE, HOSTILE)
@@ -65,13 +67,13 @@ def test_the_quote_is_the_notes_own_words_with_its_label_on_one_line() -> None:
 
 
 def test_the_rules_name_the_sentence_that_is_recognised() -> None:
-    assert ABSTENTION in build_prompt(a_trace(), 100_000).messages[0]["content"]
+    assert ABSTENTION in build_prompt(a_trace(), WIDE).messages[0]["content"]
 
 
 @given(st.lists(st.integers(1, 3000), min_size=1, max_size=4), st.integers(1, 4000))
 def test_a_prompt_never_outgrows_its_room(sizes: list[int], room: int) -> None:
     trace = a_trace(chunks=[a_chunk("wort " * (size // 5 + 1), f"{n}.md") for n, size in enumerate(sizes)])
-    prompt = build_prompt(trace, room)
+    prompt = build_prompt(trace, Budget(room + 1, 1))
     if prompt.trace.refused:
         assert prompt.messages == ()
     else:

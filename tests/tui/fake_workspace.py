@@ -226,6 +226,7 @@ class FakeAssistant(Assistant):
         model: str | None = None,
         admit: frozenset[int] = frozenset(),
         cancel: threading.Event | None = None,
+        answer_tokens: int = 0,
     ) -> Iterator[AnswerEvent]:
         yield from self._script(question, admit, cancel or threading.Event())
 

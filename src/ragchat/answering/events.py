@@ -37,12 +37,27 @@ class Quote:
 class Context:
     """What the model was sent, by its own count where it gave one.
 
+    prompt_tokens: counted by the server where `counted`, else an estimate. num_ctx: the window.
     truncated: the server reports fewer prompt tokens than a whole prompt can have.
+    sources, dropped: how many were sent, and how many of the evidence did not fit the window.
+    digest: of the model's weights, "" where the server does not tell: a tag's contents can change.
+    num_predict: tokens it might use for reasoning and answer; answer_tokens: that it used, None unknown.
+    thinking: whether it was asked to reason; None for a model that cannot.
     """
 
     prompt_tokens: int | None
     num_ctx: int | None
     truncated: bool
+    counted: bool = False
+    sources: int = 0
+    dropped: int = 0
+    model: str = ""
+    digest: str = ""
+    temperature: float | None = None
+    seed: int | None = None
+    num_predict: int | None = None
+    answer_tokens: int | None = None
+    thinking: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +71,8 @@ class Answer:
     error, hint: set when failed.
     notice: one line that belongs beside the answer: what to start or pull, that notes leave this machine.
     quotes: what a quotation is made of, in the order of its citations.
+    more_tokens: where reasoning or answer used up their tokens, what to ask again with
+        (`Assistant.ask(answer_tokens=…)`); 0 where that would not help.
     """
 
     question: str
@@ -73,6 +90,7 @@ class Answer:
     hint: str = ""
     notice: str = ""
     quotes: tuple[Quote, ...] = ()
+    more_tokens: int = 0
 
     @property
     def cited(self) -> frozenset[int]:

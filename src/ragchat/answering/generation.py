@@ -3,42 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 
 from ragchat.answering.escape import StreamEscaper
 from ragchat.answering.events import AnswerEvent, AnswerText, Context, Thinking, Waiting
-from ragchat.answering.prompt import Prompt
-from ragchat.answering.server import Delta, InstalledModel, ModelServer
+from ragchat.answering.request import Request
+from ragchat.answering.server import Delta, ModelServer
 from ragchat.answering.thinking import Part, ThinkingFilter
-from ragchat.answering.tokens import fewest_tokens
 from ragchat.errors import BackendError
-from ragchat.settings import OllamaSettings
-
-_THINKING_TOKENS = 4096
-"""Real thinking models used 1,600 to 3,500 tokens before the first word of an answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """Tokens of the model's window, of the answer (thinking included), and what is left for the prompt."""
-
-    num_ctx: int
-    num_predict: int
-
-    @property
-    def room(self) -> int:
-        """The most tokens a prompt may take."""
-        return self.num_ctx - self.num_predict
-
-
-def budget_for(model: InstalledModel, settings: OllamaSettings) -> Budget:
-    """The same for every question to a model, because another num_ctx makes the server load it again."""
-    num_ctx = max(2, min(settings.context_tokens, model.context or settings.context_tokens))
-    wanted = settings.answer_tokens + (_THINKING_TOKENS if model.thinks else 0)
-    # 0 or less would let the server generate without end.
-    return Budget(num_ctx, max(1, min(wanted, 2 * num_ctx // 3)))
 
 
 @dataclass(slots=True)
@@ -47,7 +21,9 @@ class Generation:
 
     text: str = ""
     thought: bool = False
+    started_at: float = 0.0
     first_token_at: float | None = None
+    thinking_seconds: float = 0.0
     last: Delta | None = None
     failure: BackendError | None = None
     _filter: ThinkingFilter = field(default_factory=ThinkingFilter)
@@ -62,13 +38,13 @@ class Generation:
     def run(
         self,
         server: ModelServer,
-        model: str,
-        prompt: Prompt,
-        options: Mapping[str, float | int],
+        request: Request,
         cancel: threading.Event,
     ) -> Iterator[AnswerEvent]:
         """Events as they come; never raises BackendError but keeps it as `failure`."""
-        stream = server.chat(model, prompt.messages, options, cancel)
+        self.started_at = perf_counter()
+        model = request.model.name
+        stream = server.chat(model, request.prompt.messages, request.options, cancel, think=request.think)
         try:
             for delta in stream:
                 if delta.waited and not self.began:
@@ -80,15 +56,25 @@ class Generation:
             yield from self._show(part)
         yield from self._shown(self._answer.finish())
 
-    def context(self, prompt: Prompt, budget: Budget) -> Context:
+    def context(self, request: Request) -> Context:
         """What the server read of the prompt, by its own count where it gave one."""
-        counted = self.last.prompt_tokens if self.last else None
-        least = sum(fewest_tokens(message["content"]) for message in prompt.messages)
-        return Context(
-            prompt_tokens=counted if counted is not None else prompt.tokens,
-            num_ctx=budget.num_ctx,
-            truncated=counted is not None and counted < least,
-        )
+        last = self.last or Delta()
+        return request.receipt(last.prompt_tokens, last.answer_tokens)
+
+    @property
+    def timings_ms(self) -> dict[str, float]:
+        """`first_token` and `thinking`, each where there was any."""
+        timings = {}
+        if self.first_token_at is not None:
+            timings["first_token"] = (self.first_token_at - self.started_at) * 1000.0
+        if self.thought:
+            timings["thinking"] = self.thinking_seconds * 1000.0
+        return timings
+
+    @property
+    def used_up(self) -> bool:
+        """Whether it ended because its tokens did."""
+        return self.last is not None and self.last.done_reason == "length"
 
     def _take(self, delta: Delta) -> Iterator[AnswerEvent]:
         if (delta.content or delta.thinking) and self.first_token_at is None:
@@ -107,10 +93,15 @@ class Generation:
             yield AnswerText("", restarts=True)
         elif part.kind == "thinking":
             self.thought = True
+            self._note_thinking()
             if shown := self._thinking.feed(part.text):
                 yield Thinking(shown)
         else:
             yield from self._shown(self._answer.feed(part.text))
+
+    def _note_thinking(self) -> None:
+        if self.first_token_at is not None and not self.text:
+            self.thinking_seconds = perf_counter() - self.first_token_at
 
     def _shown(self, text: str) -> Iterator[AnswerEvent]:
         if text:

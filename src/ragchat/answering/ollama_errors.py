@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragchat.answering.server import PromptTooLong
 from ragchat.embedding.ollama_faults import FaultKind, OllamaFault
 from ragchat.errors import BackendError, GenerationFailed, ModelMissing, ServerUnreachable
 
@@ -9,8 +10,10 @@ _NO_SERVER: frozenset[FaultKind] = frozenset({"down", "address", "proxy", "forbi
 
 
 def backend_error(fault: OllamaFault) -> BackendError:
-    """ServerUnreachable where no Ollama lets us in, ModelMissing, else GenerationFailed."""
+    """ServerUnreachable where no Ollama lets us in, ModelMissing, PromptTooLong, else GenerationFailed."""
     if fault.kind == "missing":
         return ModelMissing(fault.message, hint=fault.hint)
+    if fault.kind == "too long":
+        return PromptTooLong(fault.message, hint=fault.hint, tokens=fault.tokens, window=fault.window)
     kind = ServerUnreachable if fault.kind in _NO_SERVER else GenerationFailed
     return kind(fault.message, hint=fault.hint)

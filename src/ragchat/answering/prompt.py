@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
+from ragchat.answering.budget import Budget
 from ragchat.answering.escape import escape_control, escape_line
 from ragchat.answering.tokens import estimate_tokens
 from ragchat.chunking.chunk import Chunk
@@ -51,16 +52,17 @@ _MESSAGE_TOKENS = 16
 class Prompt:
     """What is sent, and the trace as it is then: sources that did not fit are marked so.
 
-    tokens: an estimate from above.
+    bound: tokens of the messages at most; tokens: likely, by what the model counted before.
     """
 
     messages: tuple[Mapping[str, str], ...]
     trace: RetrievalTrace
     tokens: int
+    bound: int = 0
 
 
-def build_prompt(trace: RetrievalTrace, room: int) -> Prompt:
-    """The messages for a question with evidence, in at most so many tokens of room.
+def build_prompt(trace: RetrievalTrace, budget: Budget) -> Prompt:
+    """The messages for a question with evidence, as far as the budget holds them.
 
     Sources that do not fit are dropped from the end. If not even one fits, the trace that comes back is
     refused and must not be sent.
@@ -68,9 +70,9 @@ def build_prompt(trace: RetrievalTrace, room: int) -> Prompt:
     sources = list(trace.sources)
     while sources:
         messages = _messages(trace.question, [candidate.chunk for candidate in sources])
-        tokens = sum(estimate_tokens(message["content"]) + _MESSAGE_TOKENS for message in messages)
-        if tokens <= room:
-            return Prompt(messages, _only(trace, sources), tokens)
+        bound = sum(estimate_tokens(message["content"]) + _MESSAGE_TOKENS for message in messages)
+        if budget.holds(bound):
+            return Prompt(messages, _only(trace, sources), budget.corrected(bound), bound)
         sources.pop()
     return Prompt((), _only(trace, ()), 0)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ragchat.answering.escape import escape_line
-from ragchat.answering.events import Answer
+from ragchat.answering.events import Answer, Context
 from ragchat.answering.status import FolderStatus
 from ragchat.documents.document import FailedDocument
 from ragchat.index.progress import IndexReport
@@ -45,18 +45,13 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "invalid_citations": list(answer.invalid_citations),
         "coverage": _coverage(trace),
         "abstained": answer.abstained,
-        "context": None
-        if context is None
-        else {
-            "prompt_tokens": context.prompt_tokens,
-            "num_ctx": context.num_ctx,
-            "truncated": context.truncated,
-        },
-        "timings_ms": {name: _milliseconds(answer.timings_ms, name) for name in _TIMINGS},
+        "context": None if context is None else _context(context),
+        "timings_ms": {name: _milliseconds(answer.timings_ms, name) for name in _timed(answer)},
         "outcome": answer.outcome,
         "notice": answer.notice,
         "error": answer.error,
         "hint": answer.hint,
+        "more_tokens": answer.more_tokens,
         "quotes": [
             {"n": quote.number, "start": quote.start, "end": quote.end, "text": quote.text}
             for quote in answer.quotes
@@ -128,6 +123,25 @@ def index_json(report: IndexReport) -> dict[str, Any]:
     }
 
 
+def _context(context: Context) -> dict[str, Any]:
+    """The evidence receipt."""
+    return {
+        "prompt_tokens": context.prompt_tokens,
+        "num_ctx": context.num_ctx,
+        "truncated": context.truncated,
+        "counted": context.counted,
+        "sources": context.sources,
+        "did_not_fit": context.dropped,
+        "model": context.model,
+        "digest": context.digest,
+        "temperature": context.temperature,
+        "seed": context.seed,
+        "num_predict": context.num_predict,
+        "answer_tokens": context.answer_tokens,
+        "thinking": context.thinking,
+    }
+
+
 def _failures(failures: Iterable[FailedDocument]) -> list[dict[str, str]]:
     return [
         {"document": failure.name, "reason": failure.reason, "hint": failure.hint} for failure in failures
@@ -173,6 +187,10 @@ def _ranks(candidate: Candidate) -> dict[str, Any]:
 def _coverage(trace: RetrievalTrace) -> dict[str, int]:
     coverage = trace.coverage
     return {"indexed": coverage.indexed, "failed": coverage.failed, "stale": coverage.stale}
+
+
+def _timed(answer: Answer) -> tuple[str, ...]:
+    return (*_TIMINGS, "thinking") if "thinking" in answer.timings_ms else _TIMINGS
 
 
 def _milliseconds(timings: Mapping[str, float], name: str) -> float | None:

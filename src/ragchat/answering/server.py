@@ -7,6 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ragchat.errors import GenerationFailed
+
+
+class PromptTooLong(GenerationFailed):
+    """tokens: of the prompt, by the server's own count; window: that it has, 0 unknown."""
+
+    def __init__(self, message: str, *, hint: str, tokens: int, window: int) -> None:
+        super().__init__(message, hint=hint)
+        self.tokens = tokens
+        self.window = window
+
 
 @dataclass(frozen=True, slots=True)
 class InstalledModel:

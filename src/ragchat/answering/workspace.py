@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,11 +20,14 @@ from ragchat.errors import FolderMissing, IndexCorrupt, IndexMissing, UsageError
 if TYPE_CHECKING:
     from ragchat.answering.assistant import Assistant
     from ragchat.answering.conversation import Conversation
+    from ragchat.answering.model_memory import ModelMemory
+    from ragchat.answering.models import ModelEntry
     from ragchat.answering.ollama import OllamaServer
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
     from ragchat.chunking.options import ChunkOptions
     from ragchat.embedding.embedder import Embedder, EmbedderStamp
+    from ragchat.embedding.ollama_pull import PullProgress
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
     from ragchat.index.protocol import Index
     from ragchat.index.store import SqliteIndex
@@ -44,6 +48,7 @@ class Workspace:
         self._index: SqliteIndex | None = None
         self._embedder: Embedder | None = None
         self._server: OllamaServer | None = None
+        self._memory: ModelMemory | None = None
 
     def index(self) -> Index:
         """The folder's index, created when there is none. Raises IndexCorrupt, StorageFailed."""
@@ -102,6 +107,7 @@ class Workspace:
             server=self._model_server,
             preferred_model=self.model,
             settings=self.settings.ollama,
+            memory=self._model_memory(),
         )
 
     def conversation(self) -> Conversation:
@@ -119,6 +125,42 @@ class Workspace:
         except UsageError as error:
             host = self.settings.ollama.host
             return ServerHealth(host, loopback=True, reachable=False, problem=error.message, hint=error.hint)
+
+    def models(self) -> tuple[ModelEntry, ...]:
+        """What a picker shows. Takes a moment the first time. Raises ServerUnreachable, UsageError."""
+        from ragchat.answering.models import list_models
+
+        return list_models(self._model_server(), self.model())
+
+    def pull_model(
+        self,
+        name: str,
+        *,
+        on_progress: Callable[[PullProgress], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> bool:
+        """Have the server download a model; whether it is installed now, which it is not after a cancel.
+
+        A pull that was cancelled or broke off goes on where it stopped. Raises BackendError, UsageError.
+        """
+        done = False
+        for progress in self._model_server().pull(name, cancel or threading.Event()):
+            done = progress.done
+            if on_progress is not None:
+                on_progress(progress)
+        return done
+
+    def probe_thinking(self, name: str, *, cancel: threading.Event | None = None) -> bool | None:
+        """Whether a thinking model can do without, remembered for its weights: questions are then faster.
+
+        Asks it one short question, unless that is known. None where it does not think or cannot be asked.
+        Raises ServerUnreachable, ModelMissing, UsageError.
+        """
+        from ragchat.answering.probe import probe_thinking
+
+        server = self._model_server()
+        model = server.describe(name)
+        return probe_thinking(server, model, self.settings.ollama, self._model_memory(), cancel)
 
     def model(self) -> str:
         """The model in use: remembered for the folder, else configured; "" where neither is."""
@@ -245,6 +287,14 @@ class Workspace:
         from ragchat.embedding.registry import expected_stamp
 
         return expected_stamp(self.settings.embedding, ollama_host=self.settings.ollama.host)
+
+    def _model_memory(self) -> ModelMemory:
+        from ragchat.answering.model_memory import ModelMemory
+
+        with self._opening:
+            if self._memory is None:
+                self._memory = ModelMemory(paths.cache_dir() / "models.json")
+            return self._memory
 
     def _model_server(self) -> OllamaServer:
         from ragchat.answering.ollama import OllamaServer

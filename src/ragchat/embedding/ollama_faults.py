@@ -39,11 +39,19 @@ class OllamaFault(Exception):
     """What went wrong, in one line, and the next thing to do.
 
     status: the answer's, 0 where none came. words: the server's own reason, "" where it gave none.
-    tokens: of a prompt that was too long, by the server's own count.
+    tokens, window: of a prompt that was too long, by the server's own count, and of the server's window.
     """
 
     def __init__(
-        self, kind: FaultKind, message: str, hint: str, *, status: int = 0, words: str = "", tokens: int = 0
+        self,
+        kind: FaultKind,
+        message: str,
+        hint: str,
+        *,
+        status: int = 0,
+        words: str = "",
+        tokens: int = 0,
+        window: int = 0,
     ) -> None:
         super().__init__(message)
         self.kind = kind
@@ -52,6 +60,7 @@ class OllamaFault(Exception):
         self.status = status
         self.words = words
         self.tokens = tokens
+        self.window = window
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +180,7 @@ def _too_long(said: _Said, model: str) -> OllamaFault:
         f"{model} has a window of {said.window:,} tokens and was sent {said.tokens:,}",
         "ask again; fewer sources fit, or raise ollama.context_tokens",
         tokens=said.tokens,
+        window=said.window,
     )
 
 
