@@ -50,15 +50,13 @@ class KeyBar(PressableLine):
         seen: set[str] = set()
         for active in sorted(self.screen.active_bindings.values(), key=_place):
             binding = active.binding
-            if binding.action in seen or binding.description in seen:
-                continue
-            seen.update((binding.action, binding.description or binding.action))
             if binding.key == "escape":
                 label = getattr(self.screen, "escape_label", binding.description)
                 escape = self._key("escape", "esc", label)
             elif binding.action == "help":
                 help_key = self._key(binding.key, shown_key(binding), binding.description)
-            elif binding.show and binding.description:
+            elif binding.show and binding.description and binding.description not in seen:
+                seen.add(binding.description)
                 keys.append(self._key(binding.key, shown_key(binding), binding.description))
         return escape, keys, help_key
 
