@@ -39,7 +39,7 @@ def test_ask_json_is_the_promised_object(program: Program) -> None:
     assert (answer["refused"], answer["answer"], answer["message"]) == (False, ANSWER, None)
     assert (answer["answered_by"], answer["model"], answer["abstained"]) == ("model", "qwen3:4b", False)
     assert answer["coverage"] == {"indexed": len(NOTES), "failed": 0, "stale": 0}
-    assert set(answer["context"]) == {"prompt_tokens", "num_ctx", "truncated"}
+    assert {"prompt_tokens", "num_ctx", "truncated"} <= set(answer["context"])
     assert set(answer["timings_ms"]) == {"embed", "search", "rerank", "first_token", "total"}
     first = answer["sources"][0]
     assert (first["n"], first["document"], first["section"]) == (1, "house/lease.md", "Lease > Term")
