@@ -100,7 +100,9 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             body = raw.decode("utf-8", "replace")
         self.owner.record(Received("POST", self.path, body, dict(self.headers)))
-        if self.path not in ("/api/chat", "/api/show", "/api/embed"):
+        if self.path == "/api/pull" and isinstance(body, dict):
+            self._pull(body)
+        elif self.path not in ("/api/chat", "/api/show", "/api/embed"):
             self._send(404, b"404 page not found", "text/plain")
         elif not isinstance(body, dict):
             self._json(400, {"error": "missing request body" if body is None else "unexpected EOF"})
@@ -129,10 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
             del steps[0]
         if steps and isinstance(steps[0], Stall):
             self._wait(math.inf)
-        self.send_response(200)
-        self.send_header("Content-Type", "application/x-ndjson")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
+        self._begin_stream()
         for step in steps:
             if not self._play(step, body["model"]):
                 return None
@@ -141,6 +140,36 @@ class _Handler(BaseHTTPRequestHandler):
             self._line(last_line(body, reply, answered))
         self.wfile.write(b"0\r\n\r\n")
         return None
+
+    def _pull(self, body: Mapping[str, Any]) -> None:
+        owner, name = self.owner, str(body.get("model"))
+        name = name if ":" in name else f"{name}:latest"
+        self._begin_stream()
+        self._line({"status": "pulling manifest"})
+        if (model := owner.registry.get(name)) is None:
+            return self._end_stream({"error": "pull model manifest: file does not exist"})
+        part = {"status": f"pulling {model.digest[:12]}", "digest": f"sha256:{model.digest}"}
+        done = owner.downloaded.get(name, 0)
+        while done < model.size:
+            self._wait(owner.pull_delay)
+            done = owner.downloaded[name] = min(model.size, done + model.size // 10)
+            self._line({**part, "total": model.size, "completed": done})
+            if done >= owner.pull_breaks_at * model.size and done < model.size:
+                self.close_connection = True
+                return None
+        owner.models[name] = model
+        self._line({"status": "verifying sha256 digest"})
+        return self._end_stream({"status": "success"})
+
+    def _begin_stream(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-ndjson")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+
+    def _end_stream(self, last: object) -> None:
+        self._line(last)
+        self.wfile.write(b"0\r\n\r\n")
 
     def _play(self, step: Step, model: str) -> bool:
         """Send one step; False when the answer ends here."""

@@ -53,7 +53,11 @@ __all__ = [
 
 
 class OllamaTestServer:
-    """Listens on a free loopback port from construction on; `reply` may be changed at any time."""
+    """Listens on a free loopback port from construction on; `reply` may be changed at any time.
+
+    registry: what can be pulled. A pull waits `pull_delay` seconds before each tenth, breaks off at the part
+    `pull_breaks_at` of the whole, and goes on at what was `downloaded`.
+    """
 
     def __init__(
         self,
@@ -61,12 +65,17 @@ class OllamaTestServer:
         models: Sequence[str | TestModel] = ("qwen3:4b",),
         answer: str | Sequence[Step] = "The notes say so [1].",
         reply: Reply | None = None,
+        registry: Sequence[TestModel] = (),
         port: int = 0,
         log: Path | None = None,
     ) -> None:
         listed = [TestModel(m) if isinstance(m, str) else m for m in models]
         self.models = {model.tagged: model for model in listed}
         self.reply = reply or Reply(pieces(answer) if isinstance(answer, str) else tuple(answer))
+        self.registry = {model.tagged: model for model in registry}
+        self.downloaded: dict[str, int] = {}
+        self.pull_delay = 0.0
+        self.pull_breaks_at = 1.0
         self.requests: list[Received] = []
         self.disconnects = 0
         self.closing = threading.Event()
