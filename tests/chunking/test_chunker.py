@@ -165,6 +165,20 @@ def test_overlap_grows_what_is_embedded_and_not_what_is_quoted() -> None:
     assert second.text == f"[Notes]\n{context}{second.content}"
 
 
+def test_a_blind_window_halved_for_the_encoder_is_labelled_where_each_half_begins() -> None:
+    class CountsMore(WordEmbedder):
+        """The passage with its header has more tokens than the two counted apart."""
+
+        def count_tokens(self, text: str) -> int:
+            return 100 if "[Notes" in text and "# A" in text and "word" in text else 2
+
+    document = DocumentBuilder().heading("A").heading("B").block("word " * 8).build()
+    chunks = chunk_document(document, ChunkOptions(strategy="blind", size=100), CountsMore(window=64))
+    assert len(chunks) > 1
+    for chunk in chunks:
+        assert chunk.section == (("A",) if chunk.start < document.text.index("# B") else ("B",))
+
+
 def test_blind_windows_ignore_structure_but_not_exclusions() -> None:
     builder = DocumentBuilder().block("a" * 150).exclude("b" * 10).heading("H").block("c" * 90)
     chunks = chunks_of(builder.build(), ChunkOptions(strategy="blind", size=100))

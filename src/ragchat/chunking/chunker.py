@@ -55,12 +55,14 @@ class _Chunker:
         self._breaks = Breaks(_unwanted(document, options))
         self._cutter = Cutter(document, options.size, counter, self._speech, self._breaks)
         self._headers = Headers(document.title, counter, counter.window // 3)
+        self._sections = all_sections(document)
+        self._section_starts = [section.start for section in self._sections]
         self._special_tokens = counter.count_tokens("")
         self._lines = LineTable(document.text)
         self._locators = LocatorTable(document.locators)
 
     def by_boundaries(self) -> Iterator[Chunk]:
-        sections = all_sections(self._document)
+        sections = self._sections
         bare: list[Section] = []
         for section, following in zip_longest(sections, islice(sections, 1, None)):
             body = self._pieces(section.path, section.body_start, section.end)
@@ -74,18 +76,15 @@ class _Chunker:
         yield from self._headings(bare)
 
     def blindly(self) -> Iterator[Chunk]:
-        sections = all_sections(self._document)
-        section_starts = [section.start for section in sections]
         for free in self._breaks.outside(0, len(self._document.text)):
             position, end = self._cutter.trimmed(free.start, free.end)
             while position < end:
-                path = sections[bisect_right(section_starts, position) - 1].path
-                window = self._cutter.cut(
-                    position, end, self._options.size, self._room(path), self._cutter.blind_cut
+                room = self._room(self._path_at(position))
+                piece = next(
+                    self._cutter.cut(position, end, self._options.size, room, self._cutter.blind_cut)
                 )
-                piece = next(window)
                 if not self._speech.is_blank(piece.start, piece.end):
-                    yield from self._within_window(path, [piece], free.start)
+                    yield from self._within_window(None, [piece], free.start)
                 position, end = self._cutter.trimmed(piece.end, end)
 
     def _headings(self, sections: Sequence[Section]) -> Iterator[Chunk]:
@@ -94,6 +93,10 @@ class _Chunker:
             path = sections[0].path[:-1]
             lines = [self._pieces(path, section.start, section.body_start) for section in sections]
             yield from self._packed(path, list(chain.from_iterable(lines)), sections[0].start)
+
+    def _path_at(self, position: int) -> tuple[str, ...]:
+        """The section in which a position lies."""
+        return self._sections[bisect_right(self._section_starts, position) - 1].path
 
     def _pieces(self, path: tuple[str, ...], start: int, end: int) -> list[Piece]:
         return list(self._cutter.pieces(start, end, self._room(path)))
@@ -125,8 +128,13 @@ class _Chunker:
             and not self._breaks.part(start, piece.end)
         )
 
-    def _within_window(self, path: tuple[str, ...], group: Sequence[Piece], floor: int) -> Iterator[Chunk]:
-        """One chunk of the group; more where it has more tokens than the sum of its pieces."""
+    def _within_window(
+        self, path: tuple[str, ...] | None, group: Sequence[Piece], floor: int
+    ) -> Iterator[Chunk]:
+        """One chunk of the group; more where it has more tokens than the sum of its pieces.
+
+        path: None for pieces that may lie across headings: each chunk is then labelled where it begins.
+        """
         chunk = self._chunk(path, group, floor)
         if chunk.tokens <= self._counter.window:
             yield chunk
@@ -151,8 +159,9 @@ class _Chunker:
         for half in self._cutter.cut(piece.start, piece.end, max(1, length // 2), piece.tokens, cut):
             yield replace(half, columns=piece.columns, columns_tokens=piece.columns_tokens)
 
-    def _chunk(self, path: tuple[str, ...], group: Sequence[Piece], floor: int) -> Chunk:
+    def _chunk(self, path: tuple[str, ...] | None, group: Sequence[Piece], floor: int) -> Chunk:
         start, end = group[0].start, group[-1].end
+        path = self._path_at(start) if path is None else path
         header, header_tokens = self._header(path)
         before = header + group[0].columns
         context_start = self._context_start(start, self._options.overlap, floor)
