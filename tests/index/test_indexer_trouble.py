@@ -216,6 +216,43 @@ def test_an_emptied_inbox_is_ordinary(notes: Notes) -> None:
     assert (report.indexed, report.removed, report.warning) == (2, 1, "")
 
 
+@pytest.mark.parametrize("stays", [True, False], ids=["an empty mount point", "nothing"])
+@pytest.mark.parametrize("rebuild", [True, False], ids=["rebuild", "update"])
+def test_a_folder_that_goes_away_in_mid_run_costs_no_document(
+    notes: Notes, stays: bool, rebuild: bool
+) -> None:
+    notes.write(**{f"n{number}": f"note {number}" for number in range(8)})
+    notes.run()
+    notes.write(**{f"n{number}": f"note {number} edited" for number in range(8)})
+    away = notes.folder.with_name("away")
+
+    def read(path: Path, name: str, *, max_bytes: int) -> Document | FailedDocument:
+        if name == "n3.md":
+            notes.folder.rename(away)
+            if stays:
+                notes.folder.mkdir()
+        return read_document(path, name, max_bytes=max_bytes)
+
+    running = Indexer(
+        notes.folder,
+        notes.index,
+        lambda: notes.embedder,
+        notes=NotesSettings(),
+        chunking=ChunkOptions(),
+        expected_stamp=lambda: notes.embedder.stamp,
+        read=read,
+    )
+    with pytest.raises(FolderMissing, match="went away"):
+        running.run(rebuild=rebuild)
+    assert notes.index.coverage().indexed == 8
+    if stays:
+        notes.folder.rmdir()
+    away.rename(notes.folder)
+    report = notes.run()
+    assert (report.indexed, report.removed, report.complete) == (8, 0, True)
+    assert notes.found("edited")
+
+
 def test_what_lies_in_an_unreadable_folder_is_not_gone(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
     notes.write(a="one", b="two", locked__c="three")
     notes.run()

@@ -79,6 +79,7 @@ class Indexer:
         StorageFailed.
         """
         run = Run(
+            folder=self._folder,
             index=self._index,
             open_embedder=self._open_embedder,
             check_stamp=lambda stamp: self._check_stamp(stamp, rebuild=rebuild),

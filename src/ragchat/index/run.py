@@ -11,11 +11,12 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from ragchat.chunking.chunk import Chunk, TokenCounter
 from ragchat.documents.document import Document, FailedDocument
 from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
-from ragchat.errors import RagchatError
+from ragchat.errors import FolderMissing, RagchatError
 from ragchat.index.batches import Batches, Prepared
 from ragchat.index.intake import Reader, has_digest, take_in, touched, unexpected
 from ragchat.index.plan import Plan
@@ -38,6 +39,7 @@ class Run:
     def __init__(
         self,
         *,
+        folder: Path,
         index: Index,
         open_embedder: Callable[[], Embedder],
         check_stamp: Callable[[EmbedderStamp], None],
@@ -49,6 +51,7 @@ class Run:
         on_progress: ProgressListener,
         cancel: threading.Event,
     ) -> None:
+        self._folder = folder
         self._index = index
         self._open_embedder = open_embedder
         self._check_stamp = check_stamp
@@ -81,7 +84,10 @@ class Run:
         return self._embedder
 
     def execute(self, plan: Plan, known: Mapping[str, Source]) -> None:
-        """Do what the plan says, as far as the embedder and the user let us."""
+        """Do what the plan says, as far as the embedder and the user let us.
+
+        Raises FolderMissing when the whole folder goes away meanwhile; what is known of its notes stays.
+        """
         self._known = known
         for name in plan.gone:
             if known[name].state == "indexed":
@@ -163,6 +169,7 @@ class Run:
     def _take(self, note: NoteFile) -> None:
         taken = take_in(note, self._read, self._extractor_of(note.name), self._max_bytes)
         if taken is None:
+            self._require_folder()
             if note.name in self._known:
                 self._index.remove(note.name)
                 self._removed += 1
@@ -171,6 +178,18 @@ class Run:
             self._fail(taken.result, taken.source)
         else:
             self._prepare(taken.result, taken.source)
+
+    def _require_folder(self) -> None:
+        """A note that vanished is ordinary; all of them at once were unmounted rather than deleted."""
+        try:
+            if any(self._folder.iterdir()):
+                return
+        except OSError:
+            pass
+        raise FolderMissing(
+            f"{self._folder} went away while it was indexed",
+            hint="what was done is kept; when the folder is back: ragchat index",
+        )
 
     def _prepare(self, document: Document, source: Source) -> None:
         embedder = self.embedder()
