@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tests.ollama_script import (
     VERSION,
     Break,
+    Done,
     ErrorLine,
     Pause,
     Raw,
@@ -132,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
         if steps and isinstance(steps[0], Stall):
             self._wait(math.inf)
         self._begin_stream()
-        for step in steps:
+        for step in self.owner.speaks(body) if self.owner.speaks else steps:
             if not self._play(step, body["model"]):
                 return None
         if reply.done:
@@ -184,6 +185,11 @@ class _Handler(BaseHTTPRequestHandler):
                 self._wait(seconds)
             case Stall():
                 self._wait(math.inf)
+            case Done(reason, prompt_tokens, answer_tokens):
+                counts = {"prompt_eval_count": prompt_tokens, "eval_count": answer_tokens}
+                last = {"done": True, "done_reason": reason, **counts}
+                self._end_stream({**message_line(model, {"content": ""}), **last})
+                return False
             case ErrorLine(error):
                 self._line({"error": error})
                 self.wfile.write(b"0\r\n\r\n")

@@ -74,7 +74,16 @@ class Think:
     text: str
 
 
-Step = str | Pause | Stall | Break | ErrorLine | Raw | Think
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The last line, with counts by whoever really counted."""
+
+    reason: str
+    prompt_tokens: int
+    answer_tokens: int
+
+
+Step = str | Pause | Stall | Break | ErrorLine | Raw | Think | Done
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from tests.ollama_handler import CountingServer, reset_connection
 from tests.ollama_script import (
@@ -57,6 +57,7 @@ class OllamaTestServer:
 
     registry: what can be pulled. A pull waits `pull_delay` seconds before each tenth, breaks off at the part
     `pull_breaks_at` of the whole, and goes on at what was `downloaded`.
+    speaks: makes the steps of each answer from the body of its request, in place of `reply`.
     """
 
     def __init__(
@@ -73,6 +74,7 @@ class OllamaTestServer:
         self.models = {model.tagged: model for model in listed}
         self.reply = reply or Reply(pieces(answer) if isinstance(answer, str) else tuple(answer))
         self.registry = {model.tagged: model for model in registry}
+        self.speaks: Callable[[Mapping[str, Any]], Iterable[Step]] | None = None
         self.downloaded: dict[str, int] = {}
         self.pull_delay = 0.0
         self.pull_breaks_at = 1.0
