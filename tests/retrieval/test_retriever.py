@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragchat.errors import IndexStale, UsageError
 from ragchat.index.protocol import Scope
-from ragchat.retrieval.retriever import Retriever
+from ragchat.retrieval.retriever import LONGEST_QUESTION, Retriever
 from ragchat.retrieval.trace import RetrievalTrace, Threshold
 from ragchat.settings import RetrievalSettings
 from tests.doubles import WordEmbedder
@@ -157,11 +157,17 @@ def test_keywords_find_without_every_word() -> None:
     assert documents(trace)[0] == "papers.md"
 
 
-@pytest.mark.parametrize("question", ["", "   ", "\n\t", "\u3000"])
+@pytest.mark.parametrize("question", ["", "   ", "\n\t", "\u3000", "\u200b\u2060", "\x00\x07"])
 def test_an_empty_question_is_an_error_with_a_way_out(question: str) -> None:
     with pytest.raises(UsageError) as raised:
         retriever().retrieve(question)
     assert raised.value.hint
+
+
+def test_a_question_that_would_keep_the_encoder_busy_for_minutes_is_an_error() -> None:
+    assert retriever().retrieve("lease " * (LONGEST_QUESTION // 6)).candidates
+    with pytest.raises(UsageError, match="20,004 characters"):
+        retriever().retrieve("lease " * 3334)
 
 
 def test_an_empty_index_refuses_without_a_nearest() -> None:

@@ -14,6 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
+from ragchat.chunking.graphemes import has_visible
 from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
 from ragchat.errors import IndexStale, UsageError
 from ragchat.index.protocol import Hit, Scope, Snapshot
@@ -25,6 +26,9 @@ from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Thr
 from ragchat.settings import RetrievalSettings
 
 EVERYWHERE = Scope()
+
+LONGEST_QUESTION = 20_000
+"""Characters: half a second's work for the encoder. A megabyte, pasted by mistake, took it minutes."""
 
 
 class Retriever:
@@ -56,10 +60,16 @@ class Retriever:
         """Search, fuse, judge. A scope without chunks gives a refused trace whose nearest is None.
 
         admit: chunk ids that the user lets through the gate by hand, for this question only.
-        Raises UsageError for a question without a visible character.
+        Raises UsageError for a question without a visible character, and for one of more than
+        `LONGEST_QUESTION`.
         """
-        if not question.strip():
+        if not has_visible(question):
             raise UsageError("the question is empty", hint='ragchat ask "your question"')
+        if len(question) > LONGEST_QUESTION:
+            raise UsageError(
+                f"the question has {len(question):,} characters, more than {LONGEST_QUESTION:,}",
+                hint="put the long text into a note, and ask about it",
+            )
         # What a terminal could not decode arrives as lone surrogates, which no tokenizer takes.
         readable = question.encode("utf-8", "replace").decode()
 
