@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import accumulate, islice
+from itertools import accumulate
 
 from ragchat.chunking.graphemes import has_visible
 from ragchat.documents.document import Span
@@ -52,7 +52,7 @@ class Speech:
         kept: list[str] = []
         position = start
         first = max(0, bisect_right(self._starts, start) - 1)
-        for span in islice(self._silent, first, bisect_left(self._starts, end)):
+        for span in self._silent[first : bisect_left(self._starts, end)]:
             if span.end <= start:
                 continue
             kept.append(self._text[position : max(position, span.start)])
