@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shlex
 import signal
 import threading
 from pathlib import Path
@@ -146,7 +147,11 @@ def test_search_refuses_with_the_near_misses(ragchat: Ragchat) -> None:
 def test_a_literal_term_is_offered_with_its_command(ragchat: Ragchat) -> None:
     told = ragchat("search", "what about E1187 then", "--threshold", "0.1")
     assert told.code == 1
-    assert "E1187 stands word for word in a note: ragchat show house/boiler.md#char=" in told.err
+    assert "E1187 stands word for word in a note: Error E1187" in told.err
+    command = told.err.partition("  ragchat ")[2].partition("\n")[0]
+    shown = ragchat(*shlex.split(command))
+    assert shown.code == 0
+    assert "E1187" in shown.out
 
 
 def test_a_batch_answers_in_order_and_ends_with_0(

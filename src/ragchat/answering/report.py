@@ -56,7 +56,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
             {"n": quote.number, "start": quote.start, "end": quote.end, "text": quote.text}
             for quote in answer.quotes
         ],
-        **({"candidates": _candidates(trace)} if refused else {}),
+        **({"candidates": _candidates(trace), "literal": _literal(trace)} if refused else {}),
     }
 
 
@@ -160,6 +160,13 @@ def _source(candidate: Candidate, cited: frozenset[int]) -> dict[str, Any]:
 
 def _candidates(trace: RetrievalTrace) -> list[dict[str, Any]]:
     return [{**_place(candidate), **_ranks(candidate)} for candidate in trace.candidates]
+
+
+def _literal(trace: RetrievalTrace) -> dict[str, Any] | None:
+    """What a refusal by distance offers all the same."""
+    if trace.literal is None:
+        return None
+    return {"term": trace.literal.term, **_place(trace.literal.candidate)}
 
 
 def _place(candidate: Candidate) -> dict[str, Any]:

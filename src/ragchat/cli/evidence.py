@@ -6,6 +6,7 @@ What notes and models wrote is escaped here before it reaches a terminal.
 from __future__ import annotations
 
 import os
+import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from ragchat.answering.escape import escape_control, escape_line
 from ragchat.answering.events import Answer
 from ragchat.answering.refusal import refusal_message
 from ragchat.answering.report import locator, section_label
+from ragchat.chunking.chunk import Chunk
 from ragchat.cli.console import linked, note, say, styled
 from ragchat.index.scan import note_path
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
@@ -37,7 +39,7 @@ def print_search(trace: RetrievalTrace, folder: Path) -> None:
         told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
         note(f"{len(others) - _ROWS} more ({told}): --json has all")
     if trace.refused:
-        print_refusal_notes(trace)
+        print_refusal_notes(trace, folder)
 
 
 def print_sources(answer: Answer, folder: Path) -> None:
@@ -47,7 +49,7 @@ def print_sources(answer: Answer, folder: Path) -> None:
         _print_source(source, folder, mark="  not cited" if uncited else "")
 
 
-def print_refusal_notes(trace: RetrievalTrace) -> None:
+def print_refusal_notes(trace: RetrievalTrace, folder: Path) -> None:
     """Why, and what would change it."""
     nearest = min(trace.candidates, key=lambda candidate: candidate.distance, default=None)
     if nearest is None:
@@ -58,16 +60,21 @@ def print_refusal_notes(trace: RetrievalTrace) -> None:
             f"{trace.threshold.value:.3f} ({trace.threshold.origin})"
         )
     if trace.literal is not None:
-        where = trace.literal.candidate
-        place = f"{where.chunk.document}#char={where.chunk.start},{where.chunk.end}"
-        note(f"but {escape_line(trace.literal.term)} stands word for word in a note: "
-             f"ragchat show {escape_line(place)}")  # fmt: skip
+        chunk = trace.literal.candidate.chunk
+        note(f"but {escape_line(trace.literal.term)} stands word for word in a note: {_quoted(chunk)}")
+        place = f"{chunk.document}#char={chunk.start},{chunk.end}"
+        note(f"  {escape_line(shlex.join(['ragchat', 'show', '-f', str(folder), '--', place]))}")
     coverage = trace.coverage
     missing = [
         f"{count} {word}" for count, word in ((coverage.failed, "failed"), (coverage.stale, "stale")) if count
     ]
     if missing:
         note(f"not searched: {' and '.join(missing)} documents (ragchat status)")
+
+
+def _quoted(chunk: Chunk) -> str:
+    """The beginning of a passage, on one line."""
+    return textwrap.shorten(escape_control(chunk.content), _QUOTE, placeholder=" …")
 
 
 def escaped_lines(text: str, indent: str = "") -> Iterable[str]:
@@ -92,7 +99,7 @@ def _print_source(source: Candidate, folder: Path, *, quoted: bool = False, mark
     )
     say(styled("    " + " · ".join(filter(None, (section_label(chunk.section), lines))), "2"))
     if quoted:
-        words = textwrap.shorten(escape_control(chunk.content), _QUOTE, placeholder=" …")
+        words = _quoted(chunk)
         say(textwrap.fill(words, 96, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False))
 
 

@@ -46,7 +46,7 @@ class IndexingLine:
             self._line.show(_described(progress))
         elif (kind := _worth_a_line(progress)) and kind != self._told:
             self._told = kind
-            note(_described(progress))
+            note(escape_line(_described(progress)))
 
     def finish(self) -> None:
         """Clean up before anything else is printed."""

@@ -126,7 +126,7 @@ def print_evidence(answer: Answer, folder: Path) -> None:
     """What belongs under the answer's words: its sources, or why there is none."""
     if answer.outcome == "refused":
         say(answer.message or "")
-        print_refusal_notes(answer.trace)
+        print_refusal_notes(answer.trace, folder)
     elif answer.abstained:
         note("the model found no answer in the sources, so they are not listed as evidence")
     elif answer.text:
