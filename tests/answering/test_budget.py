@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragchat.answering.budget import THINKING_TOKENS, Budget, budget_for
+from ragchat.answering.conversation import Conversation
 from ragchat.answering.events import Answer
+from ragchat.answering.export import export_markdown
 from ragchat.answering.model_memory import ModelMemory, ModelNotes
 from ragchat.answering.ollama import OllamaServer
 from ragchat.answering.probe import probe_thinking
@@ -132,13 +134,16 @@ def test_a_prompt_that_a_real_server_cut_silently_is_marked() -> None:
     )
 
 
-def test_an_answer_carries_the_receipt_of_its_evidence() -> None:
+def test_an_answer_carries_the_receipt_of_its_evidence(tmp_path: Path) -> None:
     with OllamaTestServer(reply=Reply(["It ends ", "in March [1]."], prompt_tokens=400)) as server:
         digest = next(iter(server.models.values())).digest
         answer = ask(server)
     assert receipt_line(answer) == (
         f"2 sources · 400 of 8,192 tokens · qwen3:4b {digest[:12]} · temperature 0 · seed 0"
     )
+    turn = Conversation(tmp_path / "conversation.jsonl").keep(answer)
+    assert turn.receipt == receipt_line(answer)
+    assert "\n*Sent: 2 sources · 400 of 8,192 tokens" in export_markdown([turn], tmp_path)
     context = answer_json(answer)["context"]
     assert context == {
         "prompt_tokens": 400,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragchat.answering.events import Answer
+from ragchat.answering.receipt import receipt_line
 from ragchat.errors import StorageFailed
 from ragchat.paths import make_private_dir
 
@@ -39,7 +40,10 @@ class TurnSource:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question and what came of it. asked_at: ISO 8601 with the local offset."""
+    """One question and what came of it.
+
+    asked_at: ISO 8601 with the local offset. receipt: `receipt_line` of the answer.
+    """
 
     asked_at: str
     question: str
@@ -53,6 +57,7 @@ class Turn:
     threshold: float
     seconds: float
     error: str = ""
+    receipt: str = ""
 
 
 class Conversation:
@@ -144,6 +149,7 @@ def _turn_of(answer: Answer) -> Turn:
         threshold=trace.threshold.value,
         seconds=answer.timings_ms.get("total", 0.0) / 1000.0,
         error=answer.error,
+        receipt=receipt_line(answer),
     )
 
 

@@ -40,6 +40,8 @@ def _turn(turn: Turn, folder: Path) -> str:
         parts.append("*The model found no answer in these sources.*")
     if turn.sources:
         parts.append("\n".join(_source(source, folder) for source in turn.sources))
+    if turn.receipt:
+        parts.append(f"*Sent: {_plain(turn.receipt)}*")
     return "\n\n".join(parts) + "\n"
 
 
