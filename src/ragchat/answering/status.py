@@ -24,6 +24,7 @@ class FolderStatus:
     """Counters count what is. skipped: why -> how many. stamp and threshold: None before indexing.
 
     indexed: up to date. stale: made by another embedder, chunker or extractor, or changed or deleted since.
+    notice: one line, where the embedder cannot read these notes.
     """
 
     folder: Path
@@ -36,6 +37,7 @@ class FolderStatus:
     stamp: IndexStamp | None
     extractors: tuple[str, ...]
     threshold: Threshold | None
+    notice: str = ""
 
 
 def read_status(
@@ -50,6 +52,7 @@ def read_status(
 
     expected_stamp: what the configured embedder would give, None where that cannot be told.
     """
+    from ragchat.retrieval.legibility import legibility_notice
     from ragchat.retrieval.threshold import current_threshold
 
     found = _scan(folder, settings)
@@ -73,6 +76,7 @@ def read_status(
         stamp=stamp,
         extractors=tuple(sorted({source.extractor for source in kept})),
         threshold=current_threshold(index, settings.retrieval),
+        notice=legibility_notice(index),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,6 +81,7 @@ class Workspace:
     ) -> IndexReport:
         """Bring the index up to date, then the automatic threshold. Raises IndexStale, IndexLocked, …"""
         from ragchat.index.indexer import Indexer
+        from ragchat.retrieval.legibility import legibility_notice
 
         self._require_folder()
         indexer = Indexer(
@@ -95,6 +96,8 @@ class Workspace:
         report = indexer.run(rebuild=rebuild, retry=retry, on_progress=on_progress, cancel=cancel)
         if report.complete:
             self._calibrate(on_progress)
+        if report.added + report.updated and not report.warning:
+            report = replace(report, warning=legibility_notice(self._opened_index()))
         return report
 
     def assistant(self) -> Assistant:

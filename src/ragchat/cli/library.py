@@ -117,6 +117,8 @@ def _print_status(told: FolderStatus) -> None:
         detail = f": {told.threshold.detail}" if told.threshold.detail else ""
         say(f"  threshold   {told.threshold.value:.3f} ({told.threshold.origin}{detail})")
     _print_failures(told.failures)
+    if told.notice:
+        note(told.notice)
     if told.stale:
         note("stale documents are read again by the next index, ask or search")
 
