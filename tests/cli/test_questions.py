@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shlex
 import signal
 import threading
@@ -252,3 +253,11 @@ def test_an_embedding_model_of_the_server_is_no_model_to_ask(
     assert told.code == 0
     assert "quoted word for word" in told.err
     assert server.count("/api/chat") == 0
+
+
+def test_a_receipt_stands_under_an_answer_and_not_under_a_refusal(
+    ragchat: Ragchat, server: OllamaTestServer
+) -> None:
+    answered = ragchat("ask", ON_TOPIC, *NEAR)
+    assert re.search(r"^\d sources? · [\d,]+ of [\d,]+ tokens · \S+", answered.err, re.MULTILINE)
+    assert "tokens" not in ragchat("ask", OFF_TOPIC, *NEAR).err

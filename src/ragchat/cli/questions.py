@@ -12,6 +12,7 @@ import click
 from ragchat.answering.assistant import Assistant
 from ragchat.answering.escape import escape_line
 from ragchat.answering.events import Answer, AnswerText, Finished, Waiting
+from ragchat.answering.receipt import receipt_line
 from ragchat.answering.report import answer_json, search_json
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import complain, interruptible, note, readable, say, say_json
@@ -141,8 +142,12 @@ def print_notes(answer: Answer) -> None:
     if answer.invalid_citations:
         numbers = ", ".join(f"[{number}]" for number in answer.invalid_citations)
         note(f"the model cited {numbers}: there is no such source")
+    if receipt := receipt_line(answer):
+        note(receipt)
     if answer.notice:
         note(f"note: {escape_line(answer.notice)}")
+    if answer.hint and answer.outcome == "refused":
+        note(f"  hint: {escape_line(answer.hint)}")
     if answer.outcome == "stopped":
         note("stopped: the answer is not whole")
 
