@@ -28,7 +28,7 @@ def drives(topic: str, *pressed: str) -> None:
 
 
 drives("Everywhere", "alt+1-9", "^e", "^y", "^g", "^o", "^l", "^r", "^t", "F2", "F3", "F1", "esc", "^p", "^q")
-drives("In the prompt", "enter", "^j", "↑", "↓")
+drives("In the prompt", "enter", "^j", "↑", "↓", "PgUp", "PgDn")
 drives("In the conversation and the sources", "1-9", "i", "/")
 drives("In the conversation", "↑", "↓", "y", "t")
 drives("In the sources", "↑", "↓", "enter", "y")

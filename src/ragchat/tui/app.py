@@ -13,6 +13,7 @@ from textual.screen import Screen
 from ragchat import paths
 from ragchat.tui import keys
 from ragchat.tui.formatting import shown
+from ragchat.tui.recent import remember_folder, remembered_theme
 from ragchat.tui.screens.chat import ChatScreen
 from ragchat.tui.terminal_keys import read_alt_digits_as_keys
 from ragchat.tui.themes import FALLBACK, VARIABLES, ThemeError, load_shelf, read_theme
@@ -54,7 +55,15 @@ class RagchatApp(App[int]):
         self.chat = ChatScreen()
         self.feed: Feed
         self.theme_names: tuple[str, ...] = ()
+        self._wanted_theme = settings.screen.theme
+        if not self.theme_is_set:
+            self._wanted_theme = remembered_theme() or settings.screen.theme
         self._load_first_theme()
+
+    @property
+    def theme_is_set(self) -> bool:
+        """Whether the settings name a theme, which then comes before the one that was chosen here."""
+        return "screen.theme" in self.settings.origins
 
     def get_default_screen(self) -> Screen[object]:
         """The chat screen is the bottom of the stack."""
@@ -66,7 +75,7 @@ class RagchatApp(App[int]):
 
     def _load_first_theme(self) -> None:
         """Only the theme that is on: the first frame does not wait for the others."""
-        wanted = self.settings.screen.theme
+        wanted = self._wanted_theme
         for folder in reversed(self._theme_folders()):
             path = folder / f"{wanted}.toml"
             try:
@@ -91,7 +100,7 @@ class RagchatApp(App[int]):
             self.register_theme(theme)
         self.theme_names = tuple(shelf.themes)
         problems = list(shelf.problems)
-        wanted = self.settings.screen.theme
+        wanted = self._wanted_theme
         if self.theme != wanted:
             if wanted in self.theme_names:
                 self.theme = wanted
@@ -121,17 +130,16 @@ class RagchatApp(App[int]):
 
         self.feed = Feed(self.chat, demo=self.demo)
         if self.folder is not None:
+            if not self.demo:
+                remember_folder(self.folder)
             factory = self._open_workspace or real_workspace
             self.session = Session(self.folder, self.settings, factory, self.chat.post_message)
             self.session.open()
 
     async def open_folder(self, folder: Path) -> None:
         """Leave the folder and open another."""
-        from ragchat.tui.recent import remember_folder
-
         self._close_session()
         self.folder, self.demo = folder, False
-        remember_folder(folder)
         await self.chat.conversation.clear()
         await self.chat.sources.show(None)
         self.chat.banner.clear()

@@ -50,14 +50,23 @@ def choose_folder(app: RagchatApp) -> None:
 
 def choose_theme(app: RagchatApp) -> None:
     """Choose among ours, previewed as the cursor moves."""
+    from ragchat.tui.recent import remember_theme
     from ragchat.tui.screens.pick import Choice, PickScreen
 
     def preview(name: str) -> None:
         app.theme = name
 
+    def chosen(name: str | None) -> None:
+        if name is None:
+            return
+        remember_theme(name)
+        if app.theme_is_set:
+            text = f"{name} is on until you leave: the settings name {app.settings.screen.theme}."
+            app.notify(shown(text), markup=False)
+
     choices = [Choice(name, Content(name)) for name in app.theme_names]
     note = Content.styled("Your own go into the configuration folder, themes/NAME.toml.", "$quiet")
-    app.push_screen(PickScreen("Theme", note, choices, current=app.theme, preview=preview))
+    app.push_screen(PickScreen("Theme", note, choices, current=app.theme, preview=preview), chosen)
 
 
 def choose_model(app: RagchatApp) -> None:

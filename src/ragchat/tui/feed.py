@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragchat.tui import empty, messages, states
@@ -9,7 +10,7 @@ from ragchat.tui.widgets.header import State
 from ragchat.tui.widgets.turn_notes import Line, partial_note
 
 if TYPE_CHECKING:
-    from ragchat.answering.events import AnswerEvent
+    from ragchat.answering.events import Answer, AnswerEvent
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
     from ragchat.errors import RagchatError
@@ -32,6 +33,7 @@ class Feed:
         self._run = 0
         self._turn: TurnView | None = None
         self._progress: IndexProgress | None = None
+        self._notice = ""
 
     def begin(self, run: int, turn: TurnView) -> None:
         """Events of this run belong to this turn from now on."""
@@ -81,13 +83,23 @@ class Feed:
                 turn.show_waiting(model, seconds)
             case events.Thinking(text=text):
                 turn.add_thinking(text)
-            case events.AnswerText(text=text):
+            case events.AnswerText(text=text, restarts=restarts):
+                if restarts:
+                    await turn.restart()
                 await turn.write(text)
             case events.Finished(answer=answer):
-                await turn.finish(answer, evidence_of_answer(answer), *self._partial())
+                shown = self._said_once(answer)
+                await turn.finish(shown, evidence_of_answer(answer), *self._partial())
                 await self._show_sources(turn)
                 self._screen.open_drawer()
                 self._screen.refresh_bindings()
+
+    def _said_once(self, answer: Answer) -> Answer:
+        """Which model is used or missing is said below one answer, and again when it changes."""
+        if answer.notice and answer.notice == self._notice:
+            return replace(answer, notice="")
+        self._notice = answer.notice
+        return answer
 
     def _partial(self) -> list[Line]:
         """A note when not all documents have been read yet."""
@@ -168,4 +180,4 @@ class Feed:
     def _show_stale(self, error: RagchatError) -> None:
         self.stale = True
         self._screen.banner.show_stale(error.message)
-        self._screen.header.tell(indexed=State("▲", "stale", "busy"))
+        self._screen.header.tell(documents=None, chunks=None, indexed=State("▲", "stale", "busy"))

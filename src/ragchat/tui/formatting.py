@@ -25,6 +25,27 @@ def one_line(text: str, limit: int = 400) -> str:
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
+def beginning(text: str, lines: int = 8, characters: int = 1_200) -> str:
+    """Safe text that a pasted page cannot fill the screen with; says how much more there is."""
+    head = "\n".join(text[:characters].split("\n")[:lines])
+    left = len(text) - len(head)
+    return shown(head) + (f"\n… {left:,} characters more" if left else "")
+
+
+_KEYS = (
+    ("with --model", "with ctrl+l"),
+    ("name a folder of notes: ragchat FOLDER", "ctrl+o opens another folder"),
+    ("ragchat index --rebuild", "ctrl+r rebuilds the index"),
+)
+
+
+def with_keys(hint: str) -> str:
+    """A hint for the command line as one for the screen, where a key does the same."""
+    for command, key in _KEYS:
+        hint = key if hint == command else hint.replace(command, key)
+    return shown(hint)
+
+
 def folder_name(folder: Path) -> str:
     """The folder with the home folder written as ~."""
     try:

@@ -38,6 +38,12 @@ def _digits(prefix: str, *, priority: bool) -> list[BindingType]:
     return [first, *rest]
 
 
+_BACK: list[BindingType] = [
+    Binding("escape", "app.pop_screen", "Back", key_display="esc"),
+    Binding("q", "app.pop_screen", "", show=False),
+]
+"""Two bindings, because of one with two keys each would stand in the footer."""
+
 CHAT: list[BindingType] = [
     *_digits("alt+", priority=True),
     _everywhere("ctrl+e", "inspect", "Why these", "why these: all candidates, ranks, verdicts"),
@@ -89,6 +95,17 @@ PROMPT: list[BindingType] = [
     Binding(
         "down", "later", "Later", tooltip="on the last line: a later question", key_display="↓", show=False
     ),
+    Binding(
+        "pageup", "screen.page_up", "", tooltip="scroll the conversation up", key_display="PgUp", show=False
+    ),
+    Binding(
+        "pagedown",
+        "screen.page_down",
+        "",
+        tooltip="scroll the conversation down",
+        key_display="PgDn",
+        show=False,
+    ),
 ]
 
 VIEWER: list[BindingType] = [
@@ -97,26 +114,26 @@ VIEWER: list[BindingType] = [
     Binding("y", "copy_quote", "Copy quote", tooltip="copy the quote"),
     Binding("Y", "copy_place", "Copy path:line", tooltip="copy path:line"),
     Binding("c", "centre", "Quote", tooltip="back to the quote"),
-    Binding("escape,q", "app.pop_screen", "Back", key_display="esc"),
+    *_BACK,
 ]
 
 INSPECTOR: list[BindingType] = [
     Binding("enter", "open", "Open", tooltip="open the passage in its document", priority=True),
     Binding("s", "sort", "Sort", tooltip="by distance, or in fused order"),
-    Binding("escape,q", "app.pop_screen", "Back", key_display="esc"),
+    *_BACK,
 ]
 
 FAILURES: list[BindingType] = [
     Binding("r", "retry", "Retry all", tooltip="read the failed documents again"),
     Binding("y", "copy", "Copy path", tooltip="copy the document's path"),
-    Binding("escape,q", "app.pop_screen", "Back", key_display="esc"),
+    *_BACK,
 ]
 
 LIST: list[BindingType] = [
     Binding("escape", "cancel", "Back", tooltip="back, nothing changed", key_display="esc")
 ]
 
-HELP: list[BindingType] = [Binding("escape,q,f1", "app.pop_screen", "Back", key_display="esc")]
+HELP: list[BindingType] = [*_BACK, Binding("f1", "app.pop_screen", "", show=False)]
 
 CONFIRM: list[BindingType] = [
     Binding("y", "yes", "Yes", tooltip="yes, go on"),

@@ -9,10 +9,10 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import Key
-from textual.screen import Screen
 
 from ragchat.tui import keys
 from ragchat.tui.empty import opening
+from ragchat.tui.screens.dialogs import OpensDialogs
 from ragchat.tui.widgets.banner import Banner
 from ragchat.tui.widgets.conversation import Conversation
 from ragchat.tui.widgets.header import Header, HeaderFacts
@@ -21,7 +21,6 @@ from ragchat.tui.widgets.prompt_place import PromptPlace
 from ragchat.tui.widgets.sources import SourcesPanel
 
 if TYPE_CHECKING:
-    from ragchat.tui.app import RagchatApp
     from ragchat.tui.evidence import Evidence
     from ragchat.tui.messages import Told
     from ragchat.tui.session import Session
@@ -30,21 +29,26 @@ if TYPE_CHECKING:
 
 _ESC_AGAIN_SECONDS = 2.0
 
-
 _WIDTHS = [(0, "-narrow"), (100, "-wide")]
+_HEIGHTS = [(0, "-short"), (20, "-tall")]
 
 
-class ChatScreen(Screen[object]):
+def _fitting(breakpoints: list[tuple[int, str]], size: int) -> str:
+    return next(name for least, name in reversed(breakpoints) if size >= least)
+
+
+class ChatScreen(OpensDialogs):
     """Owns the layout and the keys; what the folder's threads tell is put on it by `Feed`."""
 
     BINDINGS = keys.CHAT
     HORIZONTAL_BREAKPOINTS = _WIDTHS
+    VERTICAL_BREAKPOINTS = _HEIGHTS
     AUTO_FOCUS = ""
 
     def __init__(self) -> None:
         # Known beforehand, so that the first layout is not styled twice.
-        width = get_terminal_size().columns
-        super().__init__(classes=next(name for least, name in reversed(_WIDTHS) if width >= least))
+        width, height = get_terminal_size()
+        super().__init__(classes=f"{_fitting(_WIDTHS, width)} {_fitting(_HEIGHTS, height)}")
         self._leaving = False
         self._typed_early = ""
 
@@ -64,11 +68,6 @@ class ChatScreen(Screen[object]):
         """Open the folder once the first frame is on the screen."""
         self.show_folder()
         self.call_after_refresh(self.ragchat.begin)
-
-    @property
-    def ragchat(self) -> RagchatApp:
-        """The app, by its own type."""
-        return cast("RagchatApp", self.app)
 
     @property
     def header(self) -> Header:
@@ -106,9 +105,15 @@ class ChatScreen(Screen[object]):
         await place.remove()
 
     def on_key(self, event: Key) -> None:
-        """Keep what is typed before the prompt is there."""
-        if event.character is not None and event.is_printable and self.query(PromptPlace):
+        """What is typed goes to the prompt: also before it is there, and when a pane has no such key."""
+        if event.character is None or not event.is_printable:
+            return
+        if self.query(PromptPlace):
             self._typed_early += event.character
+        elif not self._is_writing and event.key not in self.active_bindings:
+            event.stop()
+            self.prompt.focus()
+            self.prompt.insert(event.character)
 
     @property
     def session(self) -> Session | None:
@@ -120,6 +125,20 @@ class ChatScreen(Screen[object]):
         """The evidence that the keys act on: the selected turn's."""
         selected = self.conversation.selected
         return selected.evidence if selected is not None else None
+
+    def offers(self, action: str) -> bool:
+        """Whether a key of the footer has anything to act on now."""
+        evidence = self.evidence
+        if "open_source" in action:
+            return evidence is not None and bool(evidence.sources)
+        if action.endswith("inspect"):
+            return evidence is not None and evidence.trace is not None
+        if action == "copy_answer":
+            return any(turn.copyable for turn in self.conversation.turns)
+        if action == "show_failures":
+            status = self.ragchat.feed.status if self.session is not None else None
+            return status is not None and bool(status.failed)
+        return True
 
     @property
     def escape_label(self) -> str:
@@ -242,6 +261,14 @@ class ChatScreen(Screen[object]):
         else:
             self.toggle_class("sources-hidden")
 
+    def action_page_up(self) -> None:
+        """Scroll the conversation while the prompt keeps the focus."""
+        self.conversation.scroll_page_up(animate=False)
+
+    def action_page_down(self) -> None:
+        """Down again; at the bottom it follows the answer."""
+        self.conversation.scroll_page_down(animate=False)
+
     def action_focus_prompt(self) -> None:
         """Back to writing."""
         self.prompt.focus()
@@ -266,40 +293,6 @@ class ChatScreen(Screen[object]):
     def _stay(self) -> None:
         self._leaving = False
         self.refresh_bindings()
-
-    def action_switch_folder(self) -> None:
-        """Choose another folder."""
-        from ragchat.tui.commands import choose_folder
-
-        choose_folder(self.ragchat)
-
-    def action_pick_model(self) -> None:
-        """Choose the model."""
-        from ragchat.tui.commands import choose_model
-
-        choose_model(self.ragchat)
-
-    def action_pick_theme(self) -> None:
-        """Choose the theme."""
-        from ragchat.tui.commands import choose_theme
-
-        choose_theme(self.ragchat)
-
-    def action_show_failures(self) -> None:
-        """List the documents that could not be read."""
-        from ragchat.tui.commands import show_failures
-
-        show_failures(self.ragchat)
-
-    def action_reindex(self) -> None:
-        """Read what changed; rebuild when the index is stale."""
-        self.ragchat.reindex()
-
-    def action_help(self) -> None:
-        """Every key."""
-        from ragchat.tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen())
 
     def _copy(self, turn: TurnView) -> None:
         self.ragchat.copy(turn.copyable, "the answer")

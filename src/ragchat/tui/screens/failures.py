@@ -72,6 +72,10 @@ class FailuresScreen(Screen[None]):
             (f"\n  {one_line(failure.hint, 300)}" if failure.hint else "", "$quiet"),
         )
 
+    def offers(self, action: str) -> bool:
+        """Nothing to retry or to copy where nothing failed."""
+        return bool(self._status.failures) or action not in {"retry", "copy"}
+
     def action_retry(self) -> None:
         """Read them again, behind the chat screen."""
         app = cast("RagchatApp", self.app)

@@ -52,6 +52,7 @@ class PickScreen(ModalScreen[str | None]):
             dialog.border_title = self._title
             yield Static(self._note, classes="body")
             yield OptionList(*[Option(self._marked(choice)) for choice in self._choices])
+            yield Static(Content.assemble(("enter", "bold $accent"), " chooses"), classes="body")
             yield KeyBar()
 
     def on_mount(self) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets import Static
 
-from ragchat.tui.formatting import bar, one_line
+from ragchat.tui.formatting import bar, one_line, with_keys
 
 if TYPE_CHECKING:
     from ragchat.errors import RagchatError
@@ -45,7 +45,7 @@ class Banner(Static):
         """What is wrong, and the key that mends it."""
         parts = [("✗ ", "$error"), (one_line(error.message, 300), "bold")]
         if error.hint:
-            parts.append((f" · {one_line(error.hint, 120)}", "$quiet"))
+            parts.append((f" · {one_line(with_keys(error.hint), 120)}", "$quiet"))
         if remedy:
             parts.append((f"\n  {remedy}", "$accent"))
         self._say(Content.assemble(*parts), "problem")

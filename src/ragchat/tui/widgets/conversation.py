@@ -36,6 +36,8 @@ class Conversation(VerticalScroll):
     """Keeps to the bottom while an answer grows; one turn is selected and owns the sources panel."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.PANE, *keys.CONVERSATION]
+    FOCUS_ON_CLICK = False
+    """A click selects a turn or opens a source; what is typed afterwards still goes to the prompt."""
 
     class TurnChosen(Message):
         """Another turn's sources are to be shown."""

@@ -22,7 +22,10 @@ def _place(active: ActiveBinding) -> int:
 
 
 class KeyBar(PressableLine):
-    """Keys of the focused pane first; what does not fit is in the help (F1), which always fits."""
+    """Keys of the focused pane first; what does not fit is in the help (F1), which always fits.
+
+    A screen's `offers(action)` says whether a key has anything to act on now; others are not shown.
+    """
 
     def on_mount(self) -> None:
         """Follow the focus."""
@@ -45,6 +48,7 @@ class KeyBar(PressableLine):
         return Content.assemble(line, " " * gap, tail).truncate(width)
 
     def _keys(self) -> tuple[Content, list[Content], Content]:
+        offers = getattr(self.screen, "offers", lambda _action: True)
         escape, help_key = Content(""), Content("")
         keys: list[Content] = []
         seen: set[str] = set()
@@ -55,7 +59,12 @@ class KeyBar(PressableLine):
                 escape = self._key("escape", "esc", label)
             elif binding.action == "help":
                 help_key = self._key(binding.key, shown_key(binding), binding.description)
-            elif binding.show and binding.description and binding.description not in seen:
+            elif (
+                binding.show
+                and binding.description
+                and binding.description not in seen
+                and offers(binding.action)
+            ):
                 seen.add(binding.description)
                 keys.append(self._key(binding.key, shown_key(binding), binding.description))
         return escape, keys, help_key

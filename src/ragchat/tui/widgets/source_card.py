@@ -43,7 +43,9 @@ class SourceCard(Vertical):
         source = self.source
         name, section = one_line(source.document, 300), one_line(source.section, 200)
         with Horizontal():
-            yield Static(Content.assemble((f"{source.number} ", "bold $cite"), (name, "bold")))
+            yield Static(
+                Content.assemble((f"{source.number} ", "bold $cite"), (name, "bold")), classes="name"
+            )
             yield Static(f" · {section}" if section else "", classes="in-drawer", markup=False)
             yield Static(f" {source.distance:.2f} {closeness_bar(source.distance)}", classes="distance")
         if section:

@@ -35,6 +35,9 @@ def _standing(source: TurnSource, evidence: Evidence | None) -> str:
 class SourcesPanel(VerticalScroll):
     """Shows one turn's evidence; under 100 columns it is a drawer below the conversation."""
 
+    FOCUS_ON_CLICK = False
+    """A click opens a source; what is typed afterwards still goes to the prompt."""
+
     BINDINGS: ClassVar[list[BindingType]] = [*keys.PANE, *keys.SOURCES]
 
     class OpenWanted(Message):
@@ -131,7 +134,7 @@ class SourcesPanel(VerticalScroll):
             title += " · no evidence"
         origin = f" {evidence.origin}" if evidence.origin else ""
         word = "more" if sources else "candidates"
-        more = f" · {considered - sources} {word}: i" if considered > sources else ""
+        more = f" · {considered - sources} {word}: ^e" if considered > sources else ""
         return title, f"threshold {evidence.threshold:.3f}{origin}{more}"
 
     @staticmethod
@@ -140,12 +143,17 @@ class SourcesPanel(VerticalScroll):
             return Content.styled("The passages an answer rests on appear here.", "$quiet")
         if not evidence.refused:
             return Content.styled("No sources.", "$quiet")
+        if evidence.trace is None:
+            return Content.assemble(
+                "No source was near enough.\n\n",
+                (f"threshold  {evidence.threshold:.3f} {closeness_bar(evidence.threshold)}", "$quiet"),
+            )
         if evidence.nearest is None:
             return Content("No source: nothing in the notes resembles the question.")
         return Content.assemble(
             "No source is near enough.\n\n",
             (f"nearest    {evidence.nearest:.3f} {closeness_bar(evidence.nearest)}\n", "$quiet"),
             (f"threshold  {evidence.threshold:.3f} {closeness_bar(evidence.threshold)}\n\n", "$quiet"),
-            ("i", "bold $accent"),
+            ("ctrl+e", "bold $accent"),
             " shows the candidates.",
         )

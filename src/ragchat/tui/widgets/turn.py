@@ -11,7 +11,7 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from ragchat.tui.formatting import shown
+from ragchat.tui.formatting import beginning, shown
 from ragchat.tui.widgets import turn_notes
 from ragchat.tui.widgets.note import notes_for
 from ragchat.tui.widgets.turn_notes import Line
@@ -56,7 +56,9 @@ class TurnView(Vertical):
         """The fixed parts; the answer's Markdown comes with its first word."""
         yield Static(
             Content.assemble(
-                ("▌", "$primary"), ("You  ", "bold $primary"), shown(self.question).replace("\n", "\n      ")
+                ("▌", "$primary"),
+                ("You  ", "bold $primary"),
+                beginning(self.question).replace("\n", "\n      "),
             ),
             classes="question",
         )
@@ -86,14 +88,25 @@ class TurnView(Vertical):
 
     async def write(self, text: str) -> None:
         """A piece of the answer."""
+        if not text:
+            return  # a stream that is stopped before it drew anything would end this task too
         if self._stream is None:
-            body = await self._mount_body("")
+            body = self._body or await self._mount_body("")
             self._stream = body.get_stream(body)
             self._say(f"{_WORKING} answering")
         self.text += text
         if not self._pending:
             self.set_timer(_BETWEEN_DRAWINGS, self._draw_pending)
         self._pending += text
+
+    async def restart(self) -> None:
+        """What was shown so far was reasoning after all: it goes there, and the answer begins anew."""
+        await self._end_stream()
+        reasoning, self.text = self.text, ""
+        if self._body is not None:
+            await self._body.update("")
+        if reasoning:
+            self.add_thinking(reasoning)
 
     async def _draw_pending(self) -> None:
         text, self._pending = self._pending, ""
@@ -121,10 +134,13 @@ class TurnView(Vertical):
 
     async def restore(self, turn: Turn, evidence: Evidence) -> None:
         """An earlier turn, as it was shown."""
+        from ragchat.answering.citations import attach_citations
+
         self.evidence = evidence
         self.text = turn.text or ""
         if self.text:
-            await self._mount_body(self.text)
+            citations = attach_citations(self.text, len(evidence.sources))
+            await self._mount_body(turn_notes.with_invalid_marked(self.text, citations))
         self._head_static.update(self._head(turn_notes.outcome_of_turn(turn)))
         await self._show_notes(turn_notes.notes_of_turn(turn))
 

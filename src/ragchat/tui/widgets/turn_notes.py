@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from ragchat.tui.formatting import count, one_line, section_name, shown
+from ragchat.tui.formatting import beginning, count, one_line, section_name, shown, with_keys
 
 if TYPE_CHECKING:
     from ragchat.answering.conversation import Turn
@@ -87,7 +87,7 @@ def notes_of_answer(answer: Answer) -> list[Line]:
     if answer.context is not None and answer.context.truncated:
         lines.append(_look("the server cut the prompt: some sources were not read"))
     if answer.notice:
-        lines.append(_look(answer.notice))
+        lines.append(_look(with_keys(answer.notice)))
     if answer.hint:
         lines.append(_next(answer.hint))
     if stale := answer.trace.coverage.stale:
@@ -99,7 +99,8 @@ def notes_of_turn(turn: Turn) -> list[Line]:
     """The same for an earlier turn."""
     lines: list[Line] = []
     if turn.message:
-        lines.append(_wrong(turn.message) if turn.outcome == "refused" else _look(turn.message))
+        refused = turn.outcome == "refused"
+        lines.append(_wrong(beginning(turn.message, characters=240)) if refused else _look(turn.message))
     if turn.error:
         lines.append(_wrong(turn.error))
     if turn.abstained:
@@ -126,12 +127,12 @@ def _look(words: str) -> Line:
 
 
 def _next(command: str) -> Line:
-    return Line(Content.styled("next", _QUIET), Content.styled(shown(command), "bold"))
+    return Line(Content.styled("next", _QUIET), Content.styled(with_keys(command), "bold"))
 
 
 def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
     """The message, the nearest passage, what would have admitted it, and the two ways on."""
-    verdict = Line(Content.styled("✗", "$error"), Content.styled(shown(message), "bold"))
+    verdict = Line(Content.styled("✗", "$error"), Content.styled(beginning(message, characters=240), "bold"))
     if trace.nearest is None:
         return [verdict, _look("nothing in the notes resembles it at all")]
     nearest = min(trace.candidates, key=lambda candidate: candidate.distance)

@@ -1,0 +1,53 @@
+"""The dialogs and pages that a key of the main screen opens, each imported when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.screen import Screen
+
+if TYPE_CHECKING:
+    from ragchat.tui.app import RagchatApp
+
+
+class OpensDialogs(Screen[object]):
+    """The part of the main screen that only opens others."""
+
+    @property
+    def ragchat(self) -> RagchatApp:
+        """The app, by its own type."""
+        return cast("RagchatApp", self.app)
+
+    def action_switch_folder(self) -> None:
+        """Choose another folder."""
+        from ragchat.tui.commands import choose_folder
+
+        choose_folder(self.ragchat)
+
+    def action_pick_model(self) -> None:
+        """Choose the model."""
+        from ragchat.tui.commands import choose_model
+
+        choose_model(self.ragchat)
+
+    def action_pick_theme(self) -> None:
+        """Choose the theme."""
+        from ragchat.tui.commands import choose_theme
+
+        choose_theme(self.ragchat)
+
+    def action_show_failures(self) -> None:
+        """List the documents that could not be read."""
+        from ragchat.tui.commands import show_failures
+
+        show_failures(self.ragchat)
+
+    def action_reindex(self) -> None:
+        """Read what changed; rebuild when the index is stale."""
+        self.ragchat.reindex()
+
+    def action_help(self) -> None:
+        """Every key."""
+        from ragchat.tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen())
