@@ -31,3 +31,19 @@ async def test_fast_typing_is_asked_whole_and_what_follows_is_the_next_question(
         await stage.answered()
         assert stage.app.chat.conversation.turns[0].question == "when does it end\nx"
         assert stage.app.chat.prompt.text == "next"
+
+
+async def test_what_is_typed_while_the_prompt_is_being_made_is_not_lost() -> None:
+    """The keys were sent to the screen, which reads them only when the prompt is there."""
+    async with on_stage(Scene()) as stage:
+        await stage.opened()
+        stage.app.chat.prompt.put("later")
+        for letter in "early ":
+            stage.app.chat.post_message(Key("space" if letter == " " else letter, letter))
+        await stage.until(lambda: "early" in stage.app.chat.prompt.text, "the early letters")
+        await stage.pilot.pause()
+        assert stage.app.chat.prompt.text == "early later"
+        stage.app.chat.post_message(Key("enter", "\r"))
+        await stage.until(lambda: len(stage.app.chat.conversation.turns) == 1, "the turn")
+        await stage.answered()
+        assert stage.app.chat.conversation.turns[0].question == "early later"

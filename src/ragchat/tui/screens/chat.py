@@ -105,12 +105,24 @@ class ChatScreen(OpensDialogs):
         await place.remove()
 
     def on_key(self, event: Key) -> None:
-        """What is typed goes to the prompt: also before it is there, and when a pane has no such key."""
-        if event.character is None or not event.is_printable:
+        """What is typed goes to the prompt: also before it is there, and when a pane has no such key.
+
+        The prompt lets no letter and no enter through to here. While it has the focus they are early ones,
+        sent to the screen before that and read after it.
+        """
+        early = not self.query(PromptPlace) and self._is_writing
+        if event.key == "enter" and early:
+            event.stop()
+            self.prompt.action_ask()
+        elif event.character is None or not event.is_printable:
             return
-        if self.query(PromptPlace):
+        elif early:
+            event.stop()
+            self.prompt.insert(event.character, (0, len(self._typed_early)))
             self._typed_early += event.character
-        elif not self._is_writing and event.key not in self.active_bindings:
+        elif self.query(PromptPlace):
+            self._typed_early += event.character
+        elif event.key not in self.active_bindings:
             event.stop()
             self.prompt.focus()
             self.prompt.insert(event.character)
