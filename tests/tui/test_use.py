@@ -9,17 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual._xterm_parser import XTermParser
+from textual.events import Key
 from textual.widgets._toast import Toast
 
 import ragchat.tui
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
-from ragchat.errors import IndexStale
+from ragchat.errors import IndexCorrupt, IndexStale
 from ragchat.settings import ScreenSettings, Settings
 from ragchat.tui.app import RagchatApp
 from ragchat.tui.recent import recent_folders
 from ragchat.tui.screens.viewer import ViewerScreen
 from tests.tui.fake_workspace import (
     FAILURES,
+    HEALTHY,
     Scene,
     answer_of,
     answered_trace,
@@ -269,3 +272,63 @@ async def test_a_long_name_is_cut_with_a_sign(size: tuple[int, int]) -> None:
         await stage.ask("Is it?")
         line = next(line for line in stage.text().splitlines() if "0.30" in line)
         assert "…" in line.split("0.30")[0]
+
+
+async def test_alt_and_a_letter_types_no_letter() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        stage.app.chat.prompt.focus()
+        for key, character in (("alt+x", "x"), ("alt+shift+x", "X"), ("alt+l", "@")):
+            stage.app.chat.prompt.post_message(Key(key, character))
+        await stage.pilot.pause()
+        assert stage.app.chat.prompt.text == "@"
+
+
+@pytest.mark.parametrize("key", ["shift+enter", "ctrl+enter"])
+async def test_terminals_that_can_tell_make_new_lines_as_elsewhere(key: str) -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("a", key, "b")
+        assert stage.app.chat.prompt.text == "a\nb"
+        assert stage.workspace.questions == []
+
+
+async def test_the_footer_offers_the_sources_while_the_answer_streams() -> None:
+    gate = threading.Event()
+    async with on_stage(says(AnswerText("Yes"), text="Yes [1].", gate=gate)) as stage:
+        await stage.opened()
+        stage.begin("Is it?")
+        await stage.until(lambda: "Yes" in stage.text(), "the stream")
+        assert "alt+1-9 Source" in footer(stage)
+        gate.set()
+        await stage.answered()
+
+
+async def test_a_damaged_index_hides_no_conversation_and_names_its_remedy_once() -> None:
+    turn = turn_of(answer_of(answered_trace("When?"), "In March [1]."))
+    damaged = IndexCorrupt("the index is damaged", hint="ragchat index --rebuild")
+    async with on_stage(Scene(open_error=damaged, turns=(turn,))) as stage:
+        await stage.until(lambda: "In March" in stage.text(), "the conversation")
+        await stage.until(lambda: "damaged" in stage.text(), "the banner")
+        assert stage.text().count("ctrl+r rebuilds the index") == 1
+
+
+async def test_a_damaged_index_without_a_conversation_names_the_key_in_the_middle() -> None:
+    async with on_stage(Scene(open_error=IndexCorrupt("the index is damaged"))) as stage:
+        await stage.until(lambda: "cannot be read" in stage.text(), "the empty state")
+        assert "Opening" not in stage.text()
+
+
+async def test_models_that_only_embed_are_no_choice() -> None:
+    health = replace(HEALTHY, models=tuple(model for model in HEALTHY.models if not model.chats))
+    async with on_stage(Scene(health=health, model="")) as stage:
+        await stage.opened()
+        await stage.pilot.press("ctrl+l")
+        await stage.until(lambda: "ollama pull" in " ".join(stage.text().split()), "the hint")
+        assert stage.app.screen is stage.app.chat
+
+
+def test_alt_enter_is_a_new_line_and_asks_nothing() -> None:
+    parser = XTermParser()
+    events = [*parser.feed("\x1b\r"), *parser.feed("")]
+    assert [event.key for event in events if isinstance(event, Key)] == ["ctrl+j"]

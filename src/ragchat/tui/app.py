@@ -15,7 +15,7 @@ from ragchat.tui import keys
 from ragchat.tui.formatting import shown
 from ragchat.tui.recent import remember_folder, remembered_theme
 from ragchat.tui.screens.chat import ChatScreen
-from ragchat.tui.terminal_keys import read_alt_digits_as_keys
+from ragchat.tui.terminal_keys import read_alt_digits_as_keys, read_alt_enter_as_new_line
 from ragchat.tui.themes import FALLBACK, VARIABLES, ThemeError, load_shelf, read_theme
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ragchat.tui.session import Session, WorkspaceFactory
 
 read_alt_digits_as_keys()
+read_alt_enter_as_new_line()
 
 
 class RagchatApp(App[int]):

@@ -10,6 +10,7 @@ from textual.app import SystemCommand
 from textual.content import Content
 
 from ragchat.errors import RagchatError
+from ragchat.tui.empty import SUGGESTED_PULL
 from ragchat.tui.formatting import count, folder_name, megabytes, shown
 
 if TYPE_CHECKING:
@@ -77,9 +78,9 @@ def choose_model(app: RagchatApp) -> None:
     if session is None or not session.is_open or health is None:
         app.notify("The model server has not been looked at yet.", severity="warning")
         return
-    if not health.reachable or not health.models:
-        hint = f" Next: {health.hint}" if health.hint else ""
-        problem = health.problem or f"no model is installed at {health.host}"
+    if not health.reachable or not any(model.chats for model in health.models):
+        hint = f" Next: {health.hint or SUGGESTED_PULL}"
+        problem = health.problem or f"no model that answers is installed at {health.host}"
         app.notify(f"{shown(problem)}.{shown(hint)}", severity="warning", markup=False)
         session.check_server()
         return

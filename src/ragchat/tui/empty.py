@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, Survey
 
+SUGGESTED_PULL = "ollama pull qwen3:4b"
+
 _DEMO = "or leave with ctrl+q and type: ragchat demo"
 
 
@@ -46,6 +48,14 @@ def while_indexing(progress: IndexProgress) -> Content:
         f"{count(done, 'document')} of {progress.documents_total:,} read so far.",
         ("enter", "asks those that are read"),
         "Ask again later for the others.",
+    )
+
+
+def when_unreadable(remedy: str) -> Content:
+    """The index cannot be opened; the line above says why."""
+    key, _, does = remedy.partition(" ")
+    return _empty(
+        "The index of this folder cannot be read.", (key, does), "or open another folder with ctrl+o"
     )
 
 
@@ -85,7 +95,7 @@ def _without_model(health: ServerHealth | None) -> Content:
     if health is None or (health.reachable and any(model.chats for model in health.models)):
         return Content("")
     problem = health.problem or f"no model is installed at {health.host}"
-    hint = health.hint or "ollama pull qwen3:4b"
+    hint = health.hint or SUGGESTED_PULL
     return Content.assemble(
         ("\n\n▲ ", "$warning"),
         (f"{one_line(problem, 200)}", "bold"),

@@ -46,8 +46,11 @@ class Feed:
                 await self._answer_moved(self._turn, event)
             case messages.AskFailed(run=run, error=error) if run == self._run and self._turn is not None:
                 await self._ask_failed(self._turn, error)
-            case messages.FolderOpened():
-                await self._folder_opened(message)
+            case messages.ConversationRead(turns=turns):
+                self._screen.prompt.remember([turn.question for turn in turns])
+                await self._screen.conversation.restore(turns)
+            case messages.FolderOpened(status=status, model=model):
+                self._folder_opened(status, model)
             case messages.FolderFailed(error=error):
                 self._screen.header.tell(indexed=State("✗", "not open", "bad"), server=State("○", "idle"))
                 self._screen.conversation.say_empty(empty.after_failure(error))
@@ -79,6 +82,7 @@ class Feed:
             case events.Retrieved(trace=trace):
                 turn.show_evidence(evidence_of_trace(trace))
                 await self._show_sources(turn)
+                self._screen.refresh_bindings()
             case events.Waiting(model=model, seconds=seconds):
                 turn.show_waiting(model, seconds)
             case events.Thinking(text=text):
@@ -125,15 +129,11 @@ class Feed:
         await turn.fail(error)
         self._screen.refresh_bindings()
 
-    async def _folder_opened(self, message: messages.FolderOpened) -> None:
-        screen = self._screen
-        self.model = message.model
-        screen.header.tell(model=message.model)
-        screen.prompt.remember([turn.question for turn in message.turns])
-        self.status = message.status
-        if message.status.indexed:
-            self._show_status(message.status)
-        await screen.conversation.restore(message.turns)
+    def _folder_opened(self, status: FolderStatus, model: str) -> None:
+        self.model, self.status = model, status
+        self._screen.header.tell(model=model)
+        if status.indexed:
+            self._show_status(status)
 
     def _show_status(self, status: FolderStatus) -> None:
         self.status = status
@@ -175,6 +175,8 @@ class Feed:
         self.stale = isinstance(error, IndexCorrupt)
         remedy = "ctrl+r rebuilds the index" if self.stale else "ctrl+r tries again"
         self._screen.banner.show_problem(error, remedy)
+        if self.status is None:
+            self._screen.conversation.say_empty(empty.when_unreadable(remedy))
         self._screen.header.tell(indexed=State("✗", "not up to date", "bad"))
 
     def _show_stale(self, error: RagchatError) -> None:

@@ -34,12 +34,19 @@ class Told(Message):
         super().__init__()
 
 
-class FolderOpened(Told):
-    """The folder's state and its kept conversation are known."""
+class ConversationRead(Told):
+    """The folder's kept conversation, which is there also when its index is not."""
 
-    def __init__(self, session: Session, status: FolderStatus, turns: tuple[Turn, ...], model: str) -> None:
-        self.status = status
+    def __init__(self, session: Session, turns: tuple[Turn, ...]) -> None:
         self.turns = turns
+        super().__init__(session)
+
+
+class FolderOpened(Told):
+    """The folder's state is known."""
+
+    def __init__(self, session: Session, status: FolderStatus, model: str) -> None:
+        self.status = status
         self.model = model
         super().__init__(session)
 

@@ -19,6 +19,7 @@ from ragchat.tui.messages import (
     AnswerMoved,
     AskFailed,
     Confirm,
+    ConversationRead,
     DocumentLoaded,
     FolderFailed,
     FolderOpened,
@@ -151,8 +152,8 @@ class Session:
     def _open(self) -> None:
         try:
             workspace = self._open_workspace(self.folder, self._settings)
-            turns, model = workspace.conversation().turns(), workspace.model()
-            status = workspace.status()
+            self._post(ConversationRead(self, workspace.conversation().turns()))
+            status, model = workspace.status(), workspace.model()
             survey = workspace.survey() if status.indexed == 0 else None
         except IndexCorrupt as error:
             self._workspace = workspace
@@ -163,7 +164,7 @@ class Session:
             self._post(FolderFailed(self, as_ragchat_error(error)))
             return
         self._workspace = workspace
-        self._post(FolderOpened(self, status, turns, model))
+        self._post(FolderOpened(self, status, model))
         self._start(self._watch_server)
         if survey is not None and survey.confirm:
             self._post(Confirm(self, survey))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual.keys import Keys
 
 
 def read_alt_digits_as_keys() -> None:
@@ -16,3 +17,9 @@ def read_alt_digits_as_keys() -> None:
     table = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
     for digit in "123456789":
         table.pop(f"\x1b{digit}", None)
+
+
+def read_alt_enter_as_new_line() -> None:
+    """alt+enter makes a new line, as in other chat programs; Textual takes it for enter, which would ask."""
+    table = cast("dict[str, object]", ANSI_SEQUENCES_KEYS)
+    table["\x1b\r"] = table["\x1b\n"] = (Keys.ControlJ,)

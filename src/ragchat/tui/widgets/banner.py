@@ -44,8 +44,9 @@ class Banner(Static):
     def show_problem(self, error: RagchatError, remedy: str) -> None:
         """What is wrong, and the key that mends it."""
         parts = [("✗ ", "$error"), (one_line(error.message, 300), "bold")]
-        if error.hint:
-            parts.append((f" · {one_line(with_keys(error.hint), 120)}", "$quiet"))
+        hint = one_line(with_keys(error.hint), 120)
+        if hint and hint != remedy:
+            parts.append((f" · {hint}", "$quiet"))
         if remedy:
             parts.append((f"\n  {remedy}", "$accent"))
         self._say(Content.assemble(*parts), "problem")

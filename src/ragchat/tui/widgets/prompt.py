@@ -11,6 +11,14 @@ from textual.widgets import TextArea
 from ragchat.tui import keys
 from ragchat.tui.widgets.prompt_place import PROMPT_TITLES
 
+_NEW_LINE = ("ctrl+j", "shift+enter", "ctrl+enter")
+"""Only the first arrives from every terminal; alt+enter is read as it."""
+
+
+def _is_alt_letter(event: Key) -> bool:
+    """alt+x is a key that means nothing here, not an x; the `@` that a layout makes with alt is an @."""
+    return event.key.startswith("alt+") and event.key.endswith(f"+{(event.character or '').lower()}")
+
 
 class Prompt(TextArea):
     """Enter asks, ctrl+j makes a new line; a paste of many lines stays one question."""
@@ -47,10 +55,12 @@ class Prompt(TextArea):
 
     def on_key(self, event: Key) -> None:
         """Enter and ctrl+j in their turn: a priority binding would overtake letters still on their way."""
-        act = {"enter": self.action_ask, "ctrl+j": self.action_new_line}.get(event.key)
-        if act is not None:
+        act = {"enter": self.action_ask, **dict.fromkeys(_NEW_LINE, self.action_new_line)}.get(event.key)
+        act = {"alt+d": self.action_delete_word_right}.get(event.key, act)
+        if act is not None or _is_alt_letter(event):
             event.stop()
             event.prevent_default()
+        if act is not None:
             act()
 
     def action_ask(self) -> None:
