@@ -278,6 +278,35 @@ def test_a_question_while_indexing_is_judged_by_what_is_indexed(
     workspace.close()
 
 
+def test_before_anything_is_read_there_is_no_answer_to_refuse(workspace: Workspace) -> None:
+    """Over no documents at all, NO ANSWER would be a lie."""
+    phases: list[str] = []
+
+    def ask_at_once(progress: IndexProgress) -> None:
+        if progress.documents_done == 0:
+            with pytest.raises(IndexMissing):
+                workspace.assistant().retrieve(ASKED)
+            phases.append(progress.phase)
+
+    workspace.update(on_progress=ask_at_once)
+    assert "loading model" in phases
+    assert not workspace.assistant().retrieve(ASKED).refused
+
+
+def test_a_model_of_a_flag_or_the_environment_beats_the_remembered_one(
+    workspace: Workspace, notes: Path, settings: Settings
+) -> None:
+    workspace.remember_model("llama3.2:3b")
+    named = replace(settings.ollama, model="qwen3:4b")
+    for origin, model in (
+        ("flag", "qwen3:4b"),
+        ("RAGCHAT_OLLAMA_MODEL", "qwen3:4b"),
+        ("/home/ada/config.toml", "llama3.2:3b"),
+    ):
+        asked = Workspace(notes, replace(settings, ollama=named, origins={"ollama.model": origin}))
+        assert asked.model() == model, origin
+
+
 def test_importing_the_room_loads_nothing_heavy() -> None:
     heavy = ["torch", "sentence_transformers", "onnxruntime", "ollama", "httpx", "markdown_it"]
     modules = sorted(path.stem for path in Path(ragchat.answering.__file__).parent.glob("[a-z]*.py"))

@@ -133,5 +133,13 @@ def test_forget_deletes_ours_and_leaves_theirs(ragchat: Ragchat, notes: Path, tm
 def test_forget_asks_first(ragchat: Ragchat, monkeypatch: pytest.MonkeyPatch, notes: Path) -> None:
     ragchat("index")
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: "n")
-    assert ragchat("forget").code == 130
+    told = ragchat("forget")
+    assert (told.code, "nothing was deleted" in told.err) == (0, True)
     assert Workspace(notes, Settings()).has_index()
+
+
+def test_forget_says_so_where_nothing_is_kept(ragchat: Ragchat, tmp_path: Path) -> None:
+    """A folder name with a typo must not pass for forgotten."""
+    told = ragchat("forget", "--yes", "-f", str(tmp_path / "nots"))
+    assert "nothing is kept of" in told.err
+    assert "forgotten" not in told.err

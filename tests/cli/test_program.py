@@ -195,7 +195,9 @@ def test_a_shell_completes_commands_and_folders(ragchat: Ragchat, monkeypatch: p
     monkeypatch.setenv("_RAGCHAT_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", "ragchat s")
     monkeypatch.setenv("COMP_CWORD", "1")
-    assert ragchat().out.split() == ["plain,search", "plain,show", "plain,status", "dir,s"]
+    assert ragchat().out.split() == ["plain,search", "plain,show", "plain,status"]
+    monkeypatch.setenv("COMP_WORDS", "ragchat x")
+    assert ragchat().out.split() == ["dir,x"]
 
 
 def test_a_command_line_leaves_no_handler_behind(ragchat: Ragchat) -> None:

@@ -45,6 +45,7 @@ class Workspace:
         self._data_dir = paths.folder_data_dir(folder)
         self._opening = threading.RLock()
         self._loading = threading.Lock()
+        self._updating = threading.Event()
         self._index: SqliteIndex | None = None
         self._embedder: Embedder | None = None
         self._server: OllamaServer | None = None
@@ -63,6 +64,10 @@ class Workspace:
         from ragchat.index.schema import INDEX_FILE
 
         return self._index is not None or (self._data_dir / INDEX_FILE).exists()
+
+    def is_known(self) -> bool:
+        """Whether anything is kept of the folder."""
+        return self._data_dir.exists()
 
     def survey(self) -> Survey:
         """What lies in the folder, before anything is read. Raises FolderMissing."""
@@ -93,7 +98,11 @@ class Workspace:
             expected_stamp=self._expected_stamp,
         )
         remember_folder(self._data_dir, self.folder)
-        report = indexer.run(rebuild=rebuild, retry=retry, on_progress=on_progress, cancel=cancel)
+        self._updating.set()
+        try:
+            report = indexer.run(rebuild=rebuild, retry=retry, on_progress=on_progress, cancel=cancel)
+        finally:
+            self._updating.clear()
         if report.complete:
             self._calibrate(on_progress)
         if report.added + report.updated and not report.warning:
@@ -166,9 +175,16 @@ class Workspace:
         return probe_thinking(server, model, self.settings.ollama, self._model_memory(), cancel)
 
     def model(self) -> str:
-        """The model in use: remembered for the folder, else configured; "" where neither is."""
+        """The model in use: of a flag or the environment, else remembered for the folder, else configured.
+
+        "" where none is.
+        """
+        configured = self.settings.ollama.model
+        origin = self.settings.origins.get("ollama.model", "")
+        if configured and (origin == "flag" or origin.startswith("RAGCHAT_")):
+            return configured
         remembered = read_folder_file(self._data_dir)
-        return (remembered.model if remembered else "") or self.settings.ollama.model
+        return (remembered.model if remembered else "") or configured
 
     def remember_model(self, name: str) -> None:
         """Use this model for the folder from now on. Raises StorageFailed."""
@@ -262,8 +278,12 @@ class Workspace:
         if not self.has_index():
             self._require_folder()
             raise IndexMissing(f"{self.folder} has no index yet", hint=f"ragchat index -f {self.folder}")
+        # Loading the model takes a while in which notes are read: what is searched is taken after it.
+        embedder, threshold = self.embedder(), self._threshold()
         snapshot = self._opened_index().snapshot()
-        return Retriever(snapshot, self.embedder(), self.settings.retrieval, self._threshold())
+        if self._updating.is_set() and not snapshot.chunk_count:
+            raise IndexMissing(f"nothing in {self.folder} has been read yet", hint="ask again in a moment")
+        return Retriever(snapshot, embedder, self.settings.retrieval, threshold)
 
     def _threshold(self) -> Threshold:
         """Calibrated on what is indexed now: while a folder is being read, an earlier one is too loose."""

@@ -74,8 +74,12 @@ def forget(folder: Path | None, assignments: tuple[str, ...], yes: bool) -> int:
     """Delete the folder's index and conversation. The notes are not touched."""
     workspace = open_workspace(folder, settings_of(assignments))
     shown = escape_line(str(workspace.folder))
-    if not yes:
-        click.confirm(f"Delete the index and the conversation of {shown}?", abort=True, err=True)
+    if not workspace.is_known():
+        note(f"nothing is kept of {shown}")
+        return 0
+    if not yes and not click.confirm(f"Delete the index and the conversation of {shown}?", err=True):
+        note("nothing was deleted")
+        return 0
     workspace.forget()
     note(f"forgotten: {shown}; the notes themselves are untouched")
     return 0

@@ -105,7 +105,8 @@ class Program(click.Group):
             for name, (_, _, line) in COMMANDS.items()
             if name.startswith(incomplete)
         ]
-        return [*commands, CompletionItem(incomplete, type="dir")]
+        # Not both: bash's script forgets the commands as soon as it is told to complete folders.
+        return commands if commands and incomplete else [*commands, CompletionItem(incomplete, type="dir")]
 
 
 @click.command(
