@@ -254,3 +254,21 @@ async def test_the_conversation_is_exported_beside_the_user(
         await stage.until(lambda: "Exported to" in stage.text(), "the toast")
     assert sorted(path.name for path in tmp_path.glob("*.md")) == ["ragchat-notes-2.md", "ragchat-notes.md"]
     assert "31 March 2027" in (tmp_path / "ragchat-notes.md").read_text(encoding="utf-8")
+
+
+async def test_an_export_never_lands_among_the_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be indexed, and cited instead of the notes it quotes."""
+    from ragchat.tui.commands import export
+
+    notes, home = tmp_path / "notes", tmp_path / "home"
+    (notes / "house").mkdir(parents=True)
+    home.mkdir()
+    monkeypatch.chdir(notes / "house")
+    monkeypatch.setenv("HOME", str(home))
+    async with on_stage(folder=notes) as stage:
+        await stage.opened()
+        await stage.ask("When does the lease end?")
+        export(stage.app)
+        await stage.until(lambda: "Exported to" in stage.text(), "the toast")
+    assert list(notes.rglob("*.md")) == []
+    assert [path.name for path in home.glob("*.md")] == ["ragchat-notes.md"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.app import SystemCommand
 from textual.content import Content
 
+from ragchat import paths
 from ragchat.errors import RagchatError
 from ragchat.tui.empty import SUGGESTED_PULL
 from ragchat.tui.formatting import count, folder_name, megabytes, shown
@@ -33,7 +34,9 @@ def commands(app: RagchatApp) -> Iterator[SystemCommand]:
     yield SystemCommand("Stop indexing", "what was read stays", session.stop_indexing)
     yield SystemCommand("Failed documents", "which, and why (F3)", lambda: show_failures(app))
     yield SystemCommand("Why these sources", "all candidates (ctrl+e)", app.chat.action_inspect)
-    yield SystemCommand("Export conversation", "as Markdown, into the current folder", lambda: export(app))
+    yield SystemCommand(
+        "Export conversation", "as Markdown, into the current folder or your own", lambda: export(app)
+    )
     yield SystemCommand("Clear conversation", "forget every turn of this folder", lambda: clear(app))
 
 
@@ -121,17 +124,24 @@ def show_failures(app: RagchatApp) -> None:
 
 
 def export(app: RagchatApp) -> None:
-    """Write the conversation as Markdown into the current folder, never over another file."""
+    """Write the conversation as Markdown, never over another file and never among the notes."""
     session = app.session
     assert session is not None
     try:
         text = session.workspace.conversation().export_markdown(session.folder)
-        path = _free_name(Path.cwd(), f"ragchat-{session.folder.resolve().name or 'notes'}")
+        path = _free_name(_outside(session.folder), f"ragchat-{session.folder.resolve().name or 'notes'}")
         path.write_text(text, encoding="utf-8")
     except (RagchatError, OSError) as error:
         app.notify(f"Not exported: {shown(str(error))}", severity="error", markup=False)
     else:
         app.notify(f"Exported to {folder_name(path)}", markup=False, timeout=10)
+
+
+def _outside(notes: Path) -> Path:
+    """The current folder, else the user's own: an export among the notes would be cited as one of them."""
+    wanted = (Path.cwd(), Path.home())
+    outside = (folder for folder in wanted if not folder.resolve().is_relative_to(notes.resolve()))
+    return next(outside, paths.data_dir())
 
 
 def _free_name(folder: Path, stem: str) -> Path:
