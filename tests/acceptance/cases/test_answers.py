@@ -118,7 +118,7 @@ def test_case_26_an_answer_that_ends_in_a_code_fence(desk: Desk) -> None:
         assert terminal.wait_for_exit() == 0
         assert "renew --lease" in terminal.text
     with on_terminal(desk, ".") as terminal:
-        terminal.wait_for("ready")
+        terminal.wait_for("fresh")
         terminal.type(f"{QUESTION}\r")
         terminal.wait_for(r"renew --lease")
         terminal.wait_for(r"#char=")
