@@ -328,7 +328,33 @@ async def test_models_that_only_embed_are_no_choice() -> None:
         assert stage.app.screen is stage.app.chat
 
 
-def test_alt_enter_is_a_new_line_and_asks_nothing() -> None:
+@pytest.mark.parametrize(
+    ("sent", "keys"),
+    [
+        ("\x1b\r", ["ctrl+j"]),
+        ("\x1b1\x1b2", ["alt+1", "alt+2"]),
+        ("\x1bx\x1b[1;5A", ["alt+x", "ctrl+up"]),
+        ("\x1b1\x1b[<0;1;1M", ["alt+1"]),
+        ("\x1b[A\x1b", ["up", "escape"]),
+    ],
+)
+def test_keys_with_alt_are_themselves_whatever_follows_at_once(sent: str, keys: list[str]) -> None:
     parser = XTermParser()
-    events = [*parser.feed("\x1b\r"), *parser.feed("")]
-    assert [event.key for event in events if isinstance(event, Key)] == ["ctrl+j"]
+    events = [*parser.feed(sent), *parser.feed("")]
+    assert [event.key for event in events if isinstance(event, Key)] == keys
+
+
+@pytest.mark.parametrize("width", [100, 120, 80])
+async def test_what_a_source_is_worth_is_never_cut_off(width: int) -> None:
+    chunk, _ = passages()[0]
+    far = replace(chunk, start=1_234_567, end=1_234_999, first_line=20_123, last_line=20_131)
+
+    def script(question: str, admit: frozenset[int], cancel: threading.Event) -> Iterator[AnswerEvent]:
+        trace = trace_of(question, [candidate(1, far, 0.3)])
+        yield Retrieved(trace)
+        yield Finished(answer_of(trace, "Yes."))
+
+    async with on_stage(Scene(script=script), size=(width, 30)) as stage:
+        await stage.opened()
+        await stage.ask("Is it?")
+        assert "not cited" in stage.text()

@@ -15,7 +15,7 @@ from ragchat.tui import keys
 from ragchat.tui.formatting import shown
 from ragchat.tui.recent import remember_folder, remembered_theme
 from ragchat.tui.screens.chat import ChatScreen
-from ragchat.tui.terminal_keys import read_alt_digits_as_keys, read_alt_enter_as_new_line
+from ragchat.tui.terminal_keys import read_alt_as_keys, read_alt_enter_as_new_line
 from ragchat.tui.themes import FALLBACK, VARIABLES, ThemeError, load_shelf, read_theme
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragchat.tui.feed import Feed
     from ragchat.tui.session import Session, WorkspaceFactory
 
-read_alt_digits_as_keys()
+read_alt_as_keys()
 read_alt_enter_as_new_line()
 
 
@@ -140,6 +140,7 @@ class RagchatApp(App[int]):
     async def open_folder(self, folder: Path) -> None:
         """Leave the folder and open another."""
         self._close_session()
+        self.chat.give_back_held()
         self.folder, self.demo = folder, False
         await self.chat.conversation.clear()
         await self.chat.sources.show(None)
