@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from tests.tui.fake_workspace import Scene
+from ragchat.answering.status import FolderStatus
+from tests.tui.fake_workspace import FakeWorkspace, Scene
 from tests.tui.stage import on_stage
 
 
@@ -47,3 +50,25 @@ async def test_what_is_typed_while_the_prompt_is_being_made_is_not_lost() -> Non
         await stage.until(lambda: len(stage.app.chat.conversation.turns) == 1, "the turn")
         await stage.answered()
         assert stage.app.chat.conversation.turns[0].question == "early later"
+
+
+async def test_a_question_asked_while_the_folder_opens_is_asked_when_it_is_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    may_open, status = threading.Event(), FakeWorkspace.status
+
+    def slow_status(workspace: FakeWorkspace) -> FolderStatus:
+        may_open.wait(8)
+        return status(workspace)
+
+    monkeypatch.setattr(FakeWorkspace, "status", slow_status)
+    async with on_stage(Scene()) as stage:
+        await stage.until(lambda: bool(stage.app.chat.query("#prompt")), "the prompt")
+        stage.begin("When does the lease end?")
+        await stage.pilot.pause()
+        assert stage.app.chat.conversation.turns == []
+        may_open.set()
+        await stage.until(lambda: len(stage.app.chat.conversation.turns) == 1, "the turn")
+        await stage.answered()
+        assert stage.app.chat.conversation.turns[0].question == "When does the lease end?"
+        assert stage.app.chat.prompt.text == ""

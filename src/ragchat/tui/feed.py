@@ -51,7 +51,9 @@ class Feed:
                 await self._screen.conversation.restore(turns)
             case messages.FolderOpened(status=status, model=model):
                 self._folder_opened(status, model)
+                await self._screen.ask_held()
             case messages.FolderFailed(error=error):
+                self._screen.give_back_held()
                 self._screen.header.tell(indexed=State("✗", "not open", "bad"), server=State("○", "idle"))
                 self._screen.conversation.say_empty(empty.after_failure(error))
             case messages.Confirm(survey=survey):
@@ -63,6 +65,7 @@ class Feed:
             case messages.IndexDone():
                 self._index_done(message)
             case messages.IndexFailed(error=error):
+                self._screen.give_back_held()
                 self._index_failed(error)
             case messages.ServerChecked(health=health, model=model):
                 self.health, self.model = health, model

@@ -64,6 +64,7 @@ class Session:
         self, folder: Path, settings: Settings, open_workspace: WorkspaceFactory, post: Post
     ) -> None:
         self.folder = folder
+        self.opening = False
         self.indexing = False
         self.asking = False
         self._settings = settings
@@ -91,6 +92,7 @@ class Session:
 
     def open(self) -> None:
         """Read what is known of the folder, then bring its index up to date."""
+        self.opening = True
         self._start(self._open)
 
     def index(self, *, rebuild: bool = False, retry: bool = False) -> None:
@@ -156,14 +158,15 @@ class Session:
             status, model = workspace.status(), workspace.model()
             survey = workspace.survey() if status.indexed == 0 else None
         except IndexCorrupt as error:
-            self._workspace = workspace
+            self._workspace, self.opening = workspace, False
             self._post(IndexFailed(self, error))
             self._start(self._watch_server)
             return
         except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
+            self.opening = False
             self._post(FolderFailed(self, as_ragchat_error(error)))
             return
-        self._workspace = workspace
+        self._workspace, self.opening = workspace, False
         self._post(FolderOpened(self, status, model))
         self._start(self._watch_server)
         if survey is not None and survey.confirm:

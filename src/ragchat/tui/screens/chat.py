@@ -51,6 +51,7 @@ class ChatScreen(OpensDialogs):
         super().__init__(classes=f"{_fitting(_WIDTHS, width)} {_fitting(_HEIGHTS, height)}")
         self._leaving = False
         self._typed_early = ""
+        self._held = ""
 
     def compose(self) -> ComposeResult:
         """Only light widgets: this is the first frame."""
@@ -188,7 +189,9 @@ class ChatScreen(OpensDialogs):
     async def on_prompt_asked(self, message: Prompt.Asked) -> None:
         """A question was typed."""
         session = self.session
-        if session is None or not session.is_open:
+        if session is not None and session.opening and not self._held:
+            self._held = message.question
+        elif session is None or not session.is_open:
             self.prompt.give_back(message.question)
             self.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
         elif session.asking:
@@ -197,6 +200,19 @@ class ChatScreen(OpensDialogs):
         else:
             self.prompt.add_to_history(message.question)
             await self.ask(message.question)
+
+    async def ask_held(self) -> None:
+        """The folder is open: ask what was asked while it was being opened."""
+        question, self._held = self._held, ""
+        if question:
+            self.prompt.add_to_history(question)
+            await self.ask(question)
+
+    def give_back_held(self) -> None:
+        """The folder cannot be opened: what was asked meanwhile is not lost."""
+        question, self._held = self._held, ""
+        if question:
+            self.prompt.give_back(question)
 
     async def ask(self, question: str, admit: frozenset[int] = frozenset()) -> None:
         """Begin a turn and let the session answer it."""
