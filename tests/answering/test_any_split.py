@@ -82,7 +82,8 @@ def test_any_split_gives_the_same_answer_citations_and_reasoning(text: str, data
 def test_what_is_shown_letter_by_letter_is_the_answer(text: str) -> None:
     answer, seen, thought = answered(list(text))
     assert answer.text == seen.rstrip()
-    assert "<think>" not in seen
+    # Between two backticks somebody is writing about the tag; it is no tag then.
+    assert "<think>" not in seen.replace("`<think>`", "")
     assert "\x1b" not in seen + thought
     for citation in answer.citations:
         assert seen[citation.start] in "[【［"
