@@ -8,62 +8,46 @@ from __future__ import annotations
 
 import shutil
 import threading
-from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragchat import paths
-from ragchat.answering.folder_file import read_folder_file, remember_folder
-from ragchat.errors import FolderMissing, IndexCorrupt, IndexMissing, UsageError
+from ragchat.answering.folder_file import remember_folder
+from ragchat.answering.folder_index import FolderIndex
+from ragchat.answering.folder_models import FolderModels
+from ragchat.errors import FolderMissing, IndexMissing
 
 if TYPE_CHECKING:
     from ragchat.answering.assistant import Assistant
     from ragchat.answering.conversation import Conversation
-    from ragchat.answering.model_memory import ModelMemory
-    from ragchat.answering.models import ModelEntry
-    from ragchat.answering.ollama import OllamaServer
-    from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
-    from ragchat.chunking.options import ChunkOptions
-    from ragchat.embedding.embedder import Embedder, EmbedderStamp
-    from ragchat.embedding.ollama_pull import PullProgress
+    from ragchat.embedding.embedder import Embedder
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
     from ragchat.index.protocol import Index
-    from ragchat.index.store import SqliteIndex
     from ragchat.retrieval.retriever import Retriever
     from ragchat.retrieval.trace import Threshold
     from ragchat.settings import Settings
 
 
-class Workspace:
+class Workspace(FolderModels):
     """Opened parts are shared between threads; `update` runs in one thread at a time."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
-        self.folder = folder
-        self.settings = settings
-        self._data_dir = paths.folder_data_dir(folder)
-        self._opening = threading.RLock()
-        self._loading = threading.Lock()
+        super().__init__(folder, settings)
+        self._kept = FolderIndex(self._data_dir, settings)
         self._updating = threading.Event()
-        self._index: SqliteIndex | None = None
-        self._embedder: Embedder | None = None
-        self._server: OllamaServer | None = None
-        self._memory: ModelMemory | None = None
 
     def index(self) -> Index:
         """The folder's index, created when there is none. Raises IndexCorrupt, StorageFailed."""
-        return self._opened_index()
+        return self._kept.opened()
 
     def embedder(self) -> Embedder:
         """The configured embedder, loaded once. Raises EmbedderUnavailable."""
-        return self._loaded_embedder(None, None)
+        return self._kept.embedder()
 
     def has_index(self) -> bool:
         """Whether the folder was ever indexed."""
-        from ragchat.index.schema import INDEX_FILE
-
-        return self._index is not None or (self._data_dir / INDEX_FILE).exists()
+        return self._kept.exists()
 
     def is_known(self) -> bool:
         """Whether anything is kept of the folder."""
@@ -91,11 +75,11 @@ class Workspace:
         self._require_folder()
         indexer = Indexer(
             self.folder,
-            self._index_to_rebuild() if rebuild else self._opened_index(),
-            lambda: self._loaded_embedder(on_progress, cancel),
+            self._kept.to_rebuild() if rebuild else self._kept.opened(),
+            lambda: self._kept.embedder(on_progress, cancel),
             notes=self.settings.notes,
-            chunking=self._chunking(),
-            expected_stamp=self._expected_stamp,
+            chunking=self._kept.chunking(),
+            expected_stamp=self._kept.expected_stamp,
         )
         remember_folder(self._data_dir, self.folder)
         self._updating.set()
@@ -106,7 +90,7 @@ class Workspace:
         if report.complete:
             self._calibrate(on_progress)
         if report.added + report.updated and not report.warning:
-            report = replace(report, warning=legibility_notice(self._opened_index()))
+            report = replace(report, warning=legibility_notice(self._kept.opened()))
         return report
 
     def assistant(self) -> Assistant:
@@ -128,68 +112,6 @@ class Workspace:
 
         return Conversation(self._data_dir / "conversation.jsonl")
 
-    def server_health(self) -> ServerHealth:
-        """Whether the model server answers and what is installed; asks no model."""
-        from ragchat.answering.server import ServerHealth
-
-        try:
-            return self._model_server().health()
-        except UsageError as error:
-            host = self.settings.ollama.host
-            return ServerHealth(host, loopback=True, reachable=False, problem=error.message, hint=error.hint)
-
-    def models(self) -> tuple[ModelEntry, ...]:
-        """What a picker shows. Takes a moment the first time. Raises ServerUnreachable, UsageError."""
-        from ragchat.answering.models import list_models
-
-        return list_models(self._model_server(), self.model())
-
-    def pull_model(
-        self,
-        name: str,
-        *,
-        on_progress: Callable[[PullProgress], None] | None = None,
-        cancel: threading.Event | None = None,
-    ) -> bool:
-        """Have the server download a model; whether it is installed now, which it is not after a cancel.
-
-        A pull that was cancelled or broke off goes on where it stopped. Raises BackendError, UsageError.
-        """
-        done = False
-        for progress in self._model_server().pull(name, cancel or threading.Event()):
-            done = progress.done
-            if on_progress is not None:
-                on_progress(progress)
-        return done
-
-    def probe_thinking(self, name: str, *, cancel: threading.Event | None = None) -> bool | None:
-        """Whether a thinking model can do without, remembered for its weights: questions are then faster.
-
-        Asks it one short question, unless that is known. None where it does not think or cannot be asked.
-        Raises ServerUnreachable, ModelMissing, UsageError.
-        """
-        from ragchat.answering.probe import probe_thinking
-
-        server = self._model_server()
-        model = server.describe(name)
-        return probe_thinking(server, model, self.settings.ollama, self._model_memory(), cancel)
-
-    def model(self) -> str:
-        """The model in use: of a flag or the environment, else remembered for the folder, else configured.
-
-        "" where none is.
-        """
-        configured = self.settings.ollama.model
-        origin = self.settings.origins.get("ollama.model", "")
-        if configured and (origin == "flag" or origin.startswith("RAGCHAT_")):
-            return configured
-        remembered = read_folder_file(self._data_dir)
-        return (remembered.model if remembered else "") or configured
-
-    def remember_model(self, name: str) -> None:
-        """Use this model for the folder from now on. Raises StorageFailed."""
-        remember_folder(self._data_dir, self.folder, model=name)
-
     def status(self) -> FolderStatus:
         """What `ragchat status` tells. Loads no model. Raises FolderMissing without folder and index."""
         from ragchat.answering.status import read_status
@@ -198,10 +120,10 @@ class Workspace:
             self._require_folder()
         return read_status(
             self.folder,
-            self._opened_index() if self.has_index() else None,
+            self._kept.opened() if self.has_index() else None,
             self.settings,
-            chunker=self._chunking().stamp,
-            expected_stamp=self._expected_stamp,
+            chunker=self._kept.chunking().stamp,
+            expected_stamp=self._kept.expected_stamp,
         )
 
     def forget(self) -> None:
@@ -219,53 +141,7 @@ class Workspace:
 
     def close(self) -> None:
         """Release files; what is asked for again is opened again."""
-        with self._opening:
-            index, self._index = self._index, None
-        if index is not None:
-            index.close()
-
-    def _opened_index(self) -> SqliteIndex:
-        from ragchat.index.store import open_index
-
-        with self._opening:
-            if self._index is None:
-                self._index = open_index(self._data_dir)
-            return self._index
-
-    def _index_to_rebuild(self) -> SqliteIndex:
-        """Also in place of a file that is damaged: rebuilding is its remedy."""
-        from ragchat.index.store import replace_damaged_index
-
-        try:
-            index = self._opened_index()
-            index.check()
-        except IndexCorrupt:
-            self.close()
-            with self._opening:
-                self._index = replace_damaged_index(self._data_dir)
-                return self._index
-        return index
-
-    def _loaded_embedder(
-        self, on_progress: ProgressListener | None, cancel: threading.Event | None
-    ) -> Embedder:
-        """Told what is waited for, because preparing the built-in model for the first time takes a while."""
-        from ragchat.embedding.registry import open_embedder
-        from ragchat.index.progress import IndexProgress
-
-        def notify(message: str) -> None:
-            if on_progress is not None:
-                on_progress(IndexProgress("loading model", current=message))
-
-        with self._loading:
-            if self._embedder is None:
-                self._embedder = open_embedder(
-                    self.settings.embedding,
-                    ollama_host=self.settings.ollama.host,
-                    notify=notify,
-                    cancel=cancel,
-                )
-            return self._embedder
+        self._kept.close()
 
     def _require_folder(self) -> None:
         if not self.folder.is_dir():
@@ -280,7 +156,7 @@ class Workspace:
             raise IndexMissing(f"{self.folder} has no index yet", hint=f"ragchat index -f {self.folder}")
         # Loading the model takes a while in which notes are read: what is searched is taken after it.
         embedder, threshold = self.embedder(), self._threshold()
-        snapshot = self._opened_index().snapshot()
+        snapshot = self._kept.opened().snapshot()
         if self._updating.is_set() and not snapshot.chunk_count:
             raise IndexMissing(f"nothing in {self.folder} has been read yet", hint="ask again in a moment")
         return Retriever(snapshot, embedder, self.settings.retrieval, threshold)
@@ -289,40 +165,14 @@ class Workspace:
         """Calibrated on what is indexed now: while a folder is being read, an earlier one is too loose."""
         from ragchat.retrieval.threshold import refresh_threshold
 
-        return refresh_threshold(self._opened_index(), self.embedder(), self.settings.retrieval)
+        return refresh_threshold(self._kept.opened(), self.embedder(), self.settings.retrieval)
 
     def _calibrate(self, on_progress: ProgressListener | None) -> None:
         from ragchat.index.progress import IndexProgress
         from ragchat.retrieval.threshold import needs_refresh, refresh_threshold
 
-        index = self._opened_index()
+        index = self._kept.opened()
         if needs_refresh(index, self.settings.retrieval):
             if on_progress is not None:
                 on_progress(IndexProgress("calibrating"))
             refresh_threshold(index, self.embedder(), self.settings.retrieval)
-
-    def _chunking(self) -> ChunkOptions:
-        from ragchat.chunking.options import ChunkOptions
-
-        return ChunkOptions(**asdict(self.settings.chunking))
-
-    def _expected_stamp(self) -> EmbedderStamp | None:
-        from ragchat.embedding.registry import expected_stamp
-
-        return expected_stamp(self.settings.embedding, ollama_host=self.settings.ollama.host)
-
-    def _model_memory(self) -> ModelMemory:
-        from ragchat.answering.model_memory import ModelMemory
-
-        with self._opening:
-            if self._memory is None:
-                self._memory = ModelMemory(paths.cache_dir() / "models.json")
-            return self._memory
-
-    def _model_server(self) -> OllamaServer:
-        from ragchat.answering.ollama import OllamaServer
-
-        with self._opening:
-            if self._server is None:
-                self._server = OllamaServer(self.settings.ollama.host)
-            return self._server
