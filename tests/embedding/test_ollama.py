@@ -39,6 +39,18 @@ def test_the_stamp_holds_the_servers_digest_and_version(server: OllamaTestServer
     assert (stamp.dimensions, stamp.window, stamp.runtime) == (48, 64, f"ollama {VERSION}")
 
 
+def test_the_server_gives_no_token_vectors(server: OllamaTestServer) -> None:
+    embedder = opened(server)
+    assert embedder.token_dimensions == 0
+    assert embedder.stamp.token_vectors == ""
+    vectors, tokens = embedder.embed_passages_with_tokens(["one", "two"])
+    np.testing.assert_array_equal(vectors, embedder.embed_passages(["one", "two"]))
+    assert (tokens.offsets.tolist(), tokens.data.shape) == ([0, 0, 0], (0, 0))
+    vector, rows = embedder.embed_question_with_tokens("one")
+    np.testing.assert_array_equal(vector, embedder.embed_question("one"))
+    assert rows.shape == (0, 0)
+
+
 def test_a_name_means_its_latest_tag(server: OllamaTestServer) -> None:
     assert opened(server, "ollama:bge-m3:latest").stamp == opened(server).stamp
 

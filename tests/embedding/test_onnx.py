@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragchat.embedding.embedder import Matrix
+from ragchat.embedding.embedder import Matrix, TokenVectors
 from ragchat.embedding.onnx import OnnxEmbedder, worker_count
 from ragchat.embedding.vectors import assert_unit
 from ragchat.settings import EmbeddingSettings
@@ -117,6 +117,52 @@ def test_a_question_over_the_window_hears_its_end_too(embedder: OnnxEmbedder) ->
 def test_a_question_without_a_space_over_the_window_is_answered(embedder: OnnxEmbedder) -> None:
     assert_unit(embedder.embed_question("漢" * 2000)[None, :], model="built-in")
     assert_unit(embedder.embed_question("x" * 100_000)[None, :], model="built-in")
+
+
+def _cosines(tokens: TokenVectors, text: int, rows: Matrix) -> Matrix:
+    stored = tokens.rows(text).astype(np.float32)
+    cosines: Matrix = np.sum(stored * rows, axis=1) / np.linalg.norm(stored, axis=1)
+    return cosines
+
+
+def test_every_token_has_a_vector_and_padding_has_none(embedder: OnnxEmbedder) -> None:
+    vectors, tokens = embedder.embed_passages_with_tokens(TEXTS)
+    np.testing.assert_array_equal(vectors, embedder.embed_passages(TEXTS))
+    assert embedder.token_dimensions == 128
+    assert tokens.data.dtype == np.int8
+    assert tokens.data.shape == (tokens.offsets[-1], 128)
+    assert np.diff(tokens.offsets).tolist() == [embedder.count_tokens(text) for text in TEXTS]
+
+
+def test_token_vectors_of_a_question_are_those_of_the_same_passage(embedder: OnnxEmbedder) -> None:
+    _, tokens = embedder.embed_passages_with_tokens(TEXTS)
+    for at, text in enumerate(TEXTS):
+        vector, rows = embedder.embed_question_with_tokens(text)
+        np.testing.assert_array_equal(vector, embedder.embed_question(text))
+        assert_unit(rows, model="built-in")
+        assert rows.dtype == np.float32
+        assert np.min(_cosines(tokens, at, rows)) >= 0.999
+
+
+def test_a_question_over_the_window_has_the_tokens_of_all_its_pieces(embedder: OnnxEmbedder) -> None:
+    question = "When does the lease of the flat end? " * 60
+    vector, rows = embedder.embed_question_with_tokens(question)
+    np.testing.assert_array_equal(vector, embedder.embed_question(question))
+    assert len(rows) > embedder.count_tokens(question)
+
+
+def test_token_vectors_of_no_text_have_a_shape(embedder: OnnxEmbedder) -> None:
+    vectors, tokens = embedder.embed_passages_with_tokens([])
+    assert (vectors.shape, tokens.data.shape, tokens.offsets.tolist()) == ((0, 384), (0, 128), [0])
+
+
+def test_the_same_word_is_nearest_to_itself_among_the_tokens(embedder: OnnxEmbedder) -> None:
+    """What late interaction lives on."""
+    _, question = embedder.embed_question_with_tokens("lease")
+    _, tokens = embedder.embed_passages_with_tokens(["boil the pasta until the lease is signed"])
+    rows = tokens.rows(0).astype(np.float32)
+    cosines = rows @ question[1] / np.linalg.norm(rows, axis=1)
+    assert int(np.argmax(cosines)) == 6
 
 
 def test_prompts_go_before_the_texts_and_into_the_stamp(

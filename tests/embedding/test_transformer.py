@@ -64,6 +64,26 @@ def test_the_exported_model_is_the_same_model(reference: Embedder, embedder: Onn
     assert reference.stamp != embedder.stamp
 
 
+def test_token_vectors_are_those_of_the_exported_model(reference: Embedder, embedder: OnnxEmbedder) -> None:
+    assert reference.token_dimensions == embedder.token_dimensions == 128
+    assert reference.stamp.token_vectors == embedder.stamp.token_vectors != ""
+    vectors, expected = reference.embed_passages_with_tokens(TEXTS)
+    np.testing.assert_allclose(vectors, reference.embed_passages(TEXTS), atol=1e-5)
+    _, found = embedder.embed_passages_with_tokens(TEXTS)
+    np.testing.assert_array_equal(expected.offsets, found.offsets)
+    assert int(np.max(np.abs(expected.data.astype(int) - found.data))) <= 1
+    for question in (TEXTS[1], "When does the lease end? " * 60):
+        vector, rows = reference.embed_question_with_tokens(question)
+        same_vector, same_rows = embedder.embed_question_with_tokens(question)
+        np.testing.assert_allclose(vector, same_vector, atol=1e-5)
+        np.testing.assert_allclose(rows, same_rows, atol=1e-4)
+
+
+def test_no_passages_have_token_vectors_of_a_shape(reference: Embedder) -> None:
+    vectors, tokens = reference.embed_passages_with_tokens([])
+    assert (vectors.shape, tokens.data.shape, tokens.offsets.tolist()) == ((0, 384), (0, 128), [0])
+
+
 @pytest.mark.corpora
 @pytest.mark.skipif(not CORPORA.is_dir(), reason="no corpora here")
 def test_the_exported_model_is_the_same_on_real_notes(reference: Embedder, embedder: OnnxEmbedder) -> None:

@@ -16,14 +16,23 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ragchat.embedding.embedder import EmbedderStamp
-from ragchat.embedding.onnx import MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE, OnnxEmbedder
+from ragchat.embedding.onnx import (
+    MODEL_FILE,
+    TEXT_VECTORS,
+    TOKEN_VECTORS,
+    TOKENIZER_FILE,
+    WEIGHTS_FILE,
+    OnnxEmbedder,
+)
+from ragchat.embedding.token_vectors import projection, scheme
+from ragchat.embedding.vectors import unit_rows
 from ragchat.embedding.weights import (
     BUILT_IN_DIMENSIONS,
     BUILT_IN_MODEL,
@@ -31,13 +40,15 @@ from ragchat.embedding.weights import (
     BUILT_IN_WINDOW,
 )
 
+EXPORT_FORMAT = 2
+"""Raised whenever the exported model gives other outputs; exports of other formats are never opened."""
 MANIFEST_FILE = "export.json"
 SMALLEST_COSINE = 0.9999
 PROBE_TEXT = "Where do I find the key to the cellar, and who has the other one?"
 
 _PLAIN_FILE = "plain.onnx"
 _INPUTS = ["input_ids", "attention_mask", "token_type_ids"]
-_OUTPUT = "token_vectors"
+_OUTPUTS = [TEXT_VECTORS, TOKEN_VECTORS]
 
 # Scripts that notes come in.
 _SENTENCES = (
@@ -117,24 +128,28 @@ def _load_reference(source: Path) -> Any:
 def _export(reference: Any, path: Path) -> None:
     import torch
 
-    class TokenVectors(torch.nn.Module):  # type: ignore[misc, unused-ignore]
+    class TextAndTokenVectors(torch.nn.Module):  # type: ignore[misc, unused-ignore]
         def __init__(self, encoder: Any) -> None:
             super().__init__()
             self.encoder = encoder
+            self.projection = torch.from_numpy(projection(BUILT_IN_DIMENSIONS))
 
         def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
-            return self.encoder(
+            hidden = self.encoder(
                 input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
             ).last_hidden_state
+            weight = attention_mask.unsqueeze(1).to(hidden.dtype)
+            return torch.matmul(weight, hidden).squeeze(1), torch.matmul(hidden, self.projection)
 
     tokens = torch.ones(2, 8, dtype=torch.int64)
     torch.onnx.export(
-        TokenVectors(reference[0].auto_model),
+        TextAndTokenVectors(reference[0].auto_model),
         (tokens, tokens, torch.zeros_like(tokens)),
         str(path),
         input_names=_INPUTS,
-        output_names=[_OUTPUT],
-        dynamic_axes={name: {0: "texts", 1: "tokens"} for name in [*_INPUTS, _OUTPUT]},
+        output_names=_OUTPUTS,
+        dynamic_axes={name: {0: "texts", 1: "tokens"} for name in [*_INPUTS, TOKEN_VECTORS]}
+        | {TEXT_VECTORS: {0: "texts"}},
         opset_version=17,
         dynamo=False,
     )
@@ -163,7 +178,14 @@ def _smallest_cosine(reference: Any, embedder: OnnxEmbedder) -> float:
     alone = [
         float(vector @ embedder.embed_question(text)) for vector, text in zip(expected, short, strict=False)
     ]
-    return float(min([*together, *alone]))
+    return float(min([*together, *alone, *_token_cosines(reference, embedder, short)]))
+
+
+def _token_cosines(reference: Any, embedder: OnnxEmbedder, texts: Sequence[str]) -> Iterator[float]:
+    expected = reference.encode(texts, output_value="token_embeddings", show_progress_bar=False)
+    for rows, text in zip(expected, texts, strict=True):
+        projected = unit_rows(rows.numpy() @ projection(BUILT_IN_DIMENSIONS), model=BUILT_IN_MODEL)
+        yield from np.sum(projected * embedder.encode_exactly(text)[1], axis=1)
 
 
 def _long_texts(embedder: OnnxEmbedder) -> list[str]:
@@ -178,11 +200,13 @@ def _long_texts(embedder: OnnxEmbedder) -> list[str]:
 
 def _write_manifest(target: Path, embedder: OnnxEmbedder, smallest: float) -> None:
     files = (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE)
+    vector, tokens = embedder.encode_exactly(PROBE_TEXT)
     manifest = {
         "weights": BUILT_IN_WEIGHTS,
         "smallest_cosine": smallest,
         "bytes": {name: (target / name).stat().st_size for name in files},
-        "probe": embedder.embed_question(PROBE_TEXT).tolist(),
+        "probe": vector.tolist(),
+        "probe_token": tokens[-1].tolist(),
     }
     (target / MANIFEST_FILE).write_text(json.dumps(manifest), encoding="utf-8")
 
@@ -197,6 +221,7 @@ def _plain_stamp() -> EmbedderStamp:
         passage_prompt="",
         window=BUILT_IN_WINDOW,
         runtime="onnxruntime-fp32",
+        token_vectors=scheme(BUILT_IN_DIMENSIONS),
     )
 
 

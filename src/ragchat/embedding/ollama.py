@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragchat.embedding.embedder import EmbedderStamp, Matrix, Vector
+from ragchat.embedding.embedder import EmbedderStamp, Matrix, TokenVectors, Vector
 from ragchat.embedding.ollama_model import InputRefused, OllamaFacts, OllamaModel
 from ragchat.embedding.texts import halves
+from ragchat.embedding.token_vectors import none_of
 from ragchat.embedding.vectors import mean_direction, unit_rows
 from ragchat.errors import EmbedderUnavailable, UsageError
 from ragchat.settings import EmbeddingSettings
@@ -54,6 +55,11 @@ class OllamaEmbedder:
         """The most tokens it reads at once, special tokens included."""
         return self._stamp.window
 
+    @property
+    def token_dimensions(self) -> int:
+        """0: the server tells no token vectors."""
+        return 0
+
     def count_tokens(self, text: str) -> int:
         """An estimate that tokenizers stay under on ordinary text; the passage prompt is included."""
         return estimated_tokens(self._stamp.passage_prompt + text)
@@ -73,6 +79,14 @@ class OllamaEmbedder:
     def embed_question(self, text: str) -> Vector:
         """A unit vector, shape (dimensions,). Over the window: the average of its pieces."""
         return self._embed_one(text, self._stamp.question_prompt)
+
+    def embed_passages_with_tokens(self, texts: Sequence[str]) -> tuple[Matrix, TokenVectors]:
+        """As `embed_passages`, and no token vectors."""
+        return self.embed_passages(texts), none_of(len(texts))
+
+    def embed_question_with_tokens(self, text: str) -> tuple[Vector, Matrix]:
+        """As `embed_question`, and no token vectors."""
+        return self.embed_question(text), np.zeros((0, 0), dtype=np.float32)
 
     def _embed_batch(self, texts: Sequence[str], prompt: str) -> Matrix:
         try:

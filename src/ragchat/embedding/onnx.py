@@ -7,15 +7,16 @@ the weights and run side by side (measured: as fast as one session a thread, wit
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ragchat.embedding.embedder import EmbedderStamp, Matrix, Vector
+from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenVectors, Vector
 from ragchat.embedding.texts import pieces, readable
+from ragchat.embedding.token_vectors import stacked, to_bytes, token_dimensions
 from ragchat.embedding.vectors import mean_direction, unit_rows
 
 if TYPE_CHECKING:
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 MODEL_FILE = "model.onnx"
 WEIGHTS_FILE = "model.bin"
 TOKENIZER_FILE = "tokenizer.json"
+
+TEXT_VECTORS = "text_vectors"
+"""Output of the exported model: the sum over each text's tokens, shape (texts, dimensions)."""
+TOKEN_VECTORS = "token_vectors"
+"""Output of the exported model: each token's projection, shape (texts, longest text, token dimensions)."""
+
+_Rows = Sequence[Sequence[int]]
+_Result = TypeVar("_Result")
 
 # Padded tokens a batch: about four chunks or fifty questions, where larger batches stop paying.
 _TOKENS_PER_BATCH = 640
@@ -53,51 +62,96 @@ class OnnxEmbedder:
         """The most tokens it reads at once, special tokens included."""
         return self._stamp.window
 
+    @property
+    def token_dimensions(self) -> int:
+        """Width of the token vectors."""
+        return token_dimensions(self._stamp.dimensions)
+
     def count_tokens(self, text: str) -> int:
         """Tokens of `text` as a passage: special tokens and the passage prompt included, no truncation."""
         return len(self._tokens(self._stamp.passage_prompt + text))
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         """Unit vectors, shape (len(texts), dimensions). Raises ValueError for a text over the window."""
+        return self._stack(self._of_passages(texts, self._text_vectors))
+
+    def embed_question(self, text: str) -> Vector:
+        """A unit vector, shape (dimensions,). Over the window: the average of its pieces."""
+        return self._mean([self._text_vectors([row])[0] for row in self._question_rows(text)])
+
+    def embed_passages_with_tokens(self, texts: Sequence[str]) -> tuple[Matrix, TokenVectors]:
+        """As `embed_passages`, and every token's vector. Raises ValueError for a text over the window."""
+        pairs = self._of_passages(texts, self._text_and_token_vectors)
+        tokens = stacked([tokens for _, tokens in pairs], self.token_dimensions)
+        return self._stack([vector for vector, _ in pairs]), tokens
+
+    def embed_question_with_tokens(self, text: str) -> tuple[Vector, Matrix]:
+        """As `embed_question`, and every token's unit vector, shape (tokens, token_dimensions)."""
+        pairs = [self._text_and_projected(row) for row in self._question_rows(text)]
+        tokens = unit_rows(np.concatenate([tokens for _, tokens in pairs]), model=self._stamp.model)
+        return self._mean([vector for vector, _ in pairs]), tokens
+
+    def encode_exactly(self, text: str) -> tuple[Vector, Matrix]:
+        """Text and token vectors, unit length, of a text within the window, without any prompt."""
+        vector, tokens = self._text_and_projected(self._tokens(text))
+        return vector, unit_rows(tokens, model=self._stamp.model)
+
+    def _of_passages(
+        self, texts: Sequence[str], encode: Callable[[_Rows], Sequence[_Result]]
+    ) -> list[_Result]:
+        """What `encode` gives for each text, in their order; batches go to as many threads as there are."""
         rows = [self._tokens(self._stamp.passage_prompt + text) for text in texts]
         for at, row in enumerate(rows):
             if len(row) > self.window:
                 raise ValueError(f"text {at} has {len(row)} tokens; the window holds {self.window}")
-        vectors = np.empty((len(rows), self._stamp.dimensions), dtype=np.float32)
         batches = list(_batches(rows))
-        if self._threads == 1 or len(batches) < 2:
-            for batch in batches:
-                vectors[batch] = self._encode([rows[at] for at in batch])
-            return vectors
-        with ThreadPoolExecutor(min(self._threads, len(batches)), "embed") as pool:
-            encoded = pool.map(lambda batch: self._encode([rows[at] for at in batch]), batches)
-            for batch, part in zip(batches, encoded, strict=True):
-                vectors[batch] = part
-        return vectors
+        with ThreadPoolExecutor(max(1, min(self._threads, len(batches))), "embed") as pool:
+            encoded = list(pool.map(lambda batch: encode([rows[at] for at in batch]), batches))
+        results = {
+            at: result
+            for batch, part in zip(batches, encoded, strict=True)
+            for at, result in zip(batch, part, strict=True)
+        }
+        return [results[at] for at in range(len(texts))]
 
-    def embed_question(self, text: str) -> Vector:
-        """A unit vector, shape (dimensions,). Over the window: the average of its pieces."""
+    def _question_rows(self, text: str) -> list[list[int]]:
+        """The question's tokens; over the window: those of its pieces, each with the prompt."""
         prompt = self._stamp.question_prompt
         row = self._tokens(prompt + text)
         if len(row) <= self.window:
-            vector: Vector = self._encode([row])[0]
-            return vector
+            return [row]
         parts = pieces(text, lambda piece: len(self._tokens(prompt + piece)) <= self.window)
-        encoded = [self._encode([self._tokens(prompt + part)[: self.window]])[0] for part in parts]
-        return mean_direction(encoded, model=self._stamp.model)
+        return [self._tokens(prompt + part)[: self.window] for part in parts]
 
-    def encode_exactly(self, text: str) -> Vector:
-        """The unit vector of a text within the window as it stands, without any prompt."""
-        vector: Vector = self._encode([self._tokens(text)])[0]
-        return vector
+    def _stack(self, vectors: Sequence[Vector]) -> Matrix:
+        return np.stack(vectors) if vectors else np.zeros((0, self._stamp.dimensions), dtype=np.float32)
+
+    def _mean(self, vectors: Sequence[Vector]) -> Vector:
+        return vectors[0] if len(vectors) == 1 else mean_direction(vectors, model=self._stamp.model)
 
     def _tokens(self, text: str) -> list[int]:
         # One text at a time: encoding a list starts the tokenizer's own threads on every core.
         tokens: list[int] = self._tokenizer.encode(readable(text)).ids
         return tokens
 
-    def _encode(self, rows: Sequence[Sequence[int]]) -> Matrix:
-        """Unit vectors of token rows, padded to the longest."""
+    def _text_vectors(self, rows: _Rows) -> list[Vector]:
+        (sums,) = self._run(rows, TEXT_VECTORS)
+        # The sum over a text's tokens points where their mean does.
+        return list(unit_rows(sums, model=self._stamp.model))
+
+    def _text_and_token_vectors(self, rows: _Rows) -> list[tuple[Vector, Int8Matrix]]:
+        sums, padded = self._run(rows, TEXT_VECTORS, TOKEN_VECTORS)
+        vectors = unit_rows(sums, model=self._stamp.model)
+        whole = np.concatenate([tokens[: len(row)] for tokens, row in zip(padded, rows, strict=True)])
+        ends = np.cumsum([len(row) for row in rows])[:-1]
+        return list(zip(vectors, np.split(to_bytes(whole, model=self._stamp.model), ends), strict=True))
+
+    def _text_and_projected(self, row: Sequence[int]) -> tuple[Vector, Matrix]:
+        sums, tokens = self._run([row], TEXT_VECTORS, TOKEN_VECTORS)
+        return unit_rows(sums, model=self._stamp.model)[0], tokens[0]
+
+    def _run(self, rows: _Rows, *outputs: str) -> list[Matrix]:
+        """The model's outputs for token rows, padded to the longest."""
         length = max(map(len, rows))
         tokens = np.zeros((len(rows), length), dtype=np.int64)
         mask = np.zeros_like(tokens)
@@ -105,10 +159,8 @@ class OnnxEmbedder:
             tokens[at, : len(row)] = row
             mask[at, : len(row)] = 1
         inputs = {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
-        (token_vectors,) = self._session.run(None, inputs)
-        weight = mask[:, None, :].astype(np.float32)
-        # The sum over a text's tokens points where their mean does.
-        return unit_rows(np.matmul(weight, token_vectors)[:, 0, :], model=self._stamp.model)
+        found: list[Matrix] = self._session.run(list(outputs), inputs)
+        return found
 
 
 def open_session(model: Path) -> onnxruntime.InferenceSession:

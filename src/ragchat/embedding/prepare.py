@@ -14,11 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from ragchat.embedding.embedder import EmbedderStamp
-from ragchat.embedding.export import MANIFEST_FILE, PROBE_TEXT, SMALLEST_COSINE
+from ragchat.embedding.export import EXPORT_FORMAT, MANIFEST_FILE, PROBE_TEXT, SMALLEST_COSINE
 from ragchat.embedding.onnx import OnnxEmbedder, worker_count
+from ragchat.embedding.token_vectors import scheme
 from ragchat.embedding.vectors import assert_unit
 from ragchat.embedding.weights import (
     BUILT_IN_DIMENSIONS,
@@ -54,6 +53,7 @@ def built_in_stamp(settings: EmbeddingSettings) -> EmbedderStamp:
         passage_prompt=settings.passage_prompt,
         window=BUILT_IN_WINDOW,
         runtime="onnxruntime-fp32",
+        token_vectors=scheme(BUILT_IN_DIMENSIONS),
     )
 
 
@@ -69,7 +69,7 @@ def open_built_in(
     try:
         make_private_dir(models)
         verify_built_in(weights, models)
-        folder = models / BUILT_IN_WEIGHTS[:24] / _machine()
+        folder = models / BUILT_IN_WEIGHTS[:24] / _export_name()
         try:
             return _open(folder, settings)
         except _Damaged:
@@ -96,17 +96,17 @@ def _open(folder: Path, settings: EmbeddingSettings) -> OnnxEmbedder:
     """Sizes first (a cut file crashes a process that maps it), then one known vector."""
     try:
         manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-        sizes, probe = dict(manifest["bytes"]), np.asarray(manifest["probe"], dtype=np.float32)
-        _check_sizes(folder, sizes)
+        _check_sizes(folder, dict(manifest["bytes"]))
         stamp = built_in_stamp(settings)
         embedder = OnnxEmbedder(folder, stamp, threads=worker_count(settings.threads))
-        vector = embedder.encode_exactly(PROBE_TEXT)
+        vector, tokens = embedder.encode_exactly(PROBE_TEXT)
+        cosines = float(vector @ manifest["probe"]), float(tokens[-1] @ manifest["probe_token"])
     except _Damaged:
         raise
     except Exception as error:  # onnxruntime and tokenizers raise types of their own on broken files
         raise _Damaged(str(error)) from error
-    if vector.shape != (stamp.dimensions,) or not float(vector @ probe) >= SMALLEST_COSINE:
-        raise _Damaged("it gives another vector than when it was made")
+    if not all(cosine >= SMALLEST_COSINE for cosine in cosines):
+        raise _Damaged("it gives other vectors than when it was made")
     assert_unit(vector[None, :], model=stamp.model)
     return embedder
 
@@ -182,11 +182,11 @@ def _lock(folder: Path, notify: Notify, cancel: threading.Event) -> Iterator[Non
         lock.release()
 
 
-def _machine() -> str:
-    """What an optimised model depends on: onnxruntime's version and the processor."""
+def _export_name() -> str:
+    """What an export depends on beside the weights: how it is made, onnxruntime's version, the processor."""
     import onnxruntime
 
-    return f"onnxruntime-{onnxruntime.__version__}-{_processor()}"
+    return f"{EXPORT_FORMAT}-onnxruntime-{onnxruntime.__version__}-{_processor()}"
 
 
 def _processor() -> str:

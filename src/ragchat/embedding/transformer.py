@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragchat.embedding.embedder import EmbedderStamp, Matrix, Vector
+from ragchat.embedding.embedder import EmbedderStamp, Matrix, TokenVectors, Vector
 from ragchat.embedding.onnx import worker_count
 from ragchat.embedding.texts import pieces, readable
+from ragchat.embedding.token_vectors import none_of, projection, scheme, stacked, to_bytes
 from ragchat.embedding.vectors import assert_unit, mean_direction, unit_rows
 from ragchat.embedding.weights import recall, remember, remembered_hash
 from ragchat.errors import EmbedderUnavailable
@@ -29,6 +30,7 @@ FETCH_COMMAND = "ragchat fetch"
 _RUNTIME = "sentence-transformers"
 # A model without a limit of its own (static word vectors) reads a page at once, not a book.
 _LARGEST_WINDOW = 8192
+_BATCH = 16
 _QUESTION_PROMPTS = ("query",)
 _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 
@@ -36,9 +38,10 @@ _PASSAGE_PROMPTS = ("document", "passage", "corpus")
 class TransformerEmbedder:
     """Prompts are the settings', else the model's own for questions and documents."""
 
-    def __init__(self, model: Any, stamp: EmbedderStamp) -> None:
+    def __init__(self, model: Any, stamp: EmbedderStamp, *, token_width: int) -> None:
         self._model = model
         self._stamp = stamp
+        self._projection = projection(token_width)
         # Truncation is a state of a tokenizer: counting needs one of its own, and a thread at a time.
         self._counter = copy.deepcopy(model.tokenizer)
         self._counting = threading.Lock()
@@ -54,23 +57,51 @@ class TransformerEmbedder:
         """The most tokens it reads at once, special tokens included."""
         return self._stamp.window
 
+    @property
+    def token_dimensions(self) -> int:
+        """Width of the token vectors; 0 for a model of word vectors, which has none of its own."""
+        return int(self._projection.shape[1])
+
     def count_tokens(self, text: str) -> int:
         """Tokens of `text` as a passage: special tokens and the passage prompt included, no truncation."""
         return self._count(self._stamp.passage_prompt + text)
 
     def embed_passages(self, texts: Sequence[str]) -> Matrix:
         """Unit vectors, shape (len(texts), dimensions). Raises ValueError for a text over the window."""
-        for at, text in enumerate(texts):
-            tokens = self.count_tokens(text)
-            if tokens > self.window:
-                raise ValueError(f"text {at} has {tokens} tokens; the window holds {self.window}")
+        self._require_within_window(texts)
         return self._encode(texts, self._stamp.passage_prompt)
 
     def embed_question(self, text: str) -> Vector:
         """A unit vector, shape (dimensions,). Over the window: the average of its pieces."""
+        parts = self._question_parts(text)
+        return mean_direction(self._encode(parts, self._stamp.question_prompt), model=self._stamp.model)
+
+    def embed_passages_with_tokens(self, texts: Sequence[str]) -> tuple[Matrix, TokenVectors]:
+        """As `embed_passages`, and every token's vector. Raises ValueError for a text over the window."""
+        self._require_within_window(texts)
+        if not self.token_dimensions:
+            return self._encode(texts, self._stamp.passage_prompt), none_of(len(texts))
+        vectors, tokens = self._encode_with_tokens(texts, self._stamp.passage_prompt)
+        rounded = [to_bytes(rows, model=self._stamp.model) for rows in tokens]
+        return vectors, stacked(rounded, self.token_dimensions)
+
+    def embed_question_with_tokens(self, text: str) -> tuple[Vector, Matrix]:
+        """As `embed_question`, and every token's unit vector, shape (tokens, token_dimensions)."""
+        if not self.token_dimensions:
+            return self.embed_question(text), np.zeros((0, 0), dtype=np.float32)
+        vectors, tokens = self._encode_with_tokens(self._question_parts(text), self._stamp.question_prompt)
+        model = self._stamp.model
+        return mean_direction(vectors, model=model), unit_rows(np.concatenate(tokens), model=model)
+
+    def _require_within_window(self, texts: Sequence[str]) -> None:
+        for at, text in enumerate(texts):
+            tokens = self.count_tokens(text)
+            if tokens > self.window:
+                raise ValueError(f"text {at} has {tokens} tokens; the window holds {self.window}")
+
+    def _question_parts(self, text: str) -> list[str]:
         prompt = self._stamp.question_prompt
-        parts = pieces(text, lambda piece: self._count(prompt + piece) <= self.window)
-        return mean_direction(self._encode(parts, prompt), model=self._stamp.model)
+        return pieces(text, lambda piece: self._count(prompt + piece) <= self.window)
 
     def _count(self, text: str) -> int:
         text = readable(text)
@@ -87,12 +118,25 @@ class TransformerEmbedder:
             rows = self._model.encode(
                 [readable(text) for text in texts],
                 prompt=prompt,
-                batch_size=16,
+                batch_size=_BATCH,
                 normalize_embeddings=True,
                 convert_to_numpy=True,
                 show_progress_bar=False,
             )
         return unit_rows(rows, model=self._stamp.model)
+
+    def _encode_with_tokens(self, texts: Sequence[str], prompt: str) -> tuple[Matrix, list[Matrix]]:
+        """Unit vectors, and each text's token vectors in fewer dimensions, of any length."""
+        readables = [readable(text) for text in texts]
+        with self._encoding:
+            features = self._model.encode(
+                readables, prompt=prompt, batch_size=_BATCH, output_value=None, show_progress_bar=False
+            )
+        vectors = [feature["sentence_embedding"].float().cpu().numpy() for feature in features]
+        stack = np.stack(vectors) if vectors else np.zeros((0, self._stamp.dimensions))
+        return unit_rows(stack, model=self._stamp.model), [
+            _token_rows(feature) @ self._projection for feature in features
+        ]
 
 
 def open_transformer(
@@ -120,14 +164,15 @@ def open_transformer(
         raise EmbedderUnavailable(
             f"the model folder {folder} cannot be read: {error}", hint="ragchat doctor"
         ) from error
-    facts = {
+    facts: dict[str, Any] = {
         "weights": weights,
         "dimensions": int(model.encode("", show_progress_bar=False).shape[0]),
+        "token_width": _token_width(model),
         "window": _window(model),
         "prompts": {key: value for key, value in (model.prompts or {}).items() if value},
     }
     stamp = _stamp(settings, facts)
-    embedder = TransformerEmbedder(model, stamp)
+    embedder = TransformerEmbedder(model, stamp, token_width=facts["token_width"])
     assert_unit(embedder.embed_question("probe")[None, :], model=name)
     remember(_identity(folder), models, facts)
     return embedder
@@ -154,6 +199,7 @@ def _stamp(settings: EmbeddingSettings, facts: Mapping[str, Any]) -> EmbedderSta
         passage_prompt=settings.passage_prompt or _own_prompt(prompts, _PASSAGE_PROMPTS),
         window=facts["window"],
         runtime=_RUNTIME,
+        token_vectors=scheme(facts["token_width"]),
     )
 
 
@@ -228,6 +274,21 @@ def _use_threads(threads: int) -> None:
     import torch
 
     torch.set_num_threads(threads)
+
+
+def _token_width(model: Any) -> int:
+    """Width of the token vectors that this kind of model gives beside a text's vector, 0 for none."""
+    (feature,) = model.encode(["probe"], output_value=None, show_progress_bar=False)
+    try:
+        return int(_token_rows(feature).shape[1])
+    except (KeyError, IndexError):
+        return 0
+
+
+def _token_rows(feature: dict[str, Any]) -> Matrix:
+    """The token vectors of one text of a batch, without padding, shape (tokens, width)."""
+    rows: Matrix = feature["token_embeddings"][feature["attention_mask"].bool()].float().cpu().numpy()
+    return rows
 
 
 def _window(model: Any) -> int:
