@@ -38,6 +38,11 @@ COMMANDS = {
         "status",
         "What is indexed, failed, skipped, stale; stamp and threshold.",
     ),
+    "eval": (
+        "ragchat.cli.evaluation",
+        "evaluate",
+        "Measure retrieval and refusals on questions; asks no model.",
+    ),
     "forget": ("ragchat.cli.library", "forget", "Delete a folder's index and conversation."),
     "doctor": ("ragchat.cli.doctor", "doctor", "Check everything ragchat needs, each with its remedy."),
     "config": ("ragchat.cli.configuration", "config", "Show or set settings, and where each comes from."),

@@ -1,0 +1,1 @@
+"""Retrieval is measured without a model: questions, metrics, statistics, calibration, reports."""

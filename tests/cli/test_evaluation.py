@@ -1,0 +1,120 @@
+"""`ragchat eval`: figures on stdout, exit codes for scripts, and what is wrong with a question file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Ragchat
+from tests.doubles import WordEmbedder
+
+QUESTIONS = [
+    {
+        "question": "The lease ends on which day?",
+        "document": "house/lease.md",
+        "evidence": "ends on 31 March 2027",
+    },
+    {
+        "question": "The rent is how much?",
+        "document": "house/lease.md",
+        "evidence": "The rent is 1,140 a month.",
+    },
+    {"question": "Which colour has zinc?", "answerable": False, "kind": "far"},
+    {"question": "The lease begins on which day?", "answerable": False, "kind": "near miss"},
+]
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> str:
+    path = tmp_path / "questions.jsonl"
+    path.write_text("\n".join(json.dumps(record) for record in QUESTIONS), encoding="utf-8")
+    return str(path)
+
+
+def test_json_carries_figures_hashes_and_the_caveat(ragchat: Ragchat, questions: str) -> None:
+    told = ragchat("eval", questions, "--json", "--set", "retrieval.threshold=0.7")
+    assert told.code == 0
+    report = json.loads(told.out)
+    assert report["rankings"]["ragchat"]["recall"]["whole"]["1"]["value"] == 1.0
+    assert report["rankings"]["ragchat"]["recall"]["whole"]["1"]["trials"] == 2
+    assert report["questions"]["answerable"] == 2
+    assert (report["gate"]["lost"]["value"], report["gate"]["far"]["value"]) == (0.0, 0.0)
+    assert report["gate"]["near"]["value"] == 1.0
+    assert report["threshold"] == {
+        "value": 0.7,
+        "origin": "setting",
+        "detail": "fixed at 0.700 in the settings",
+    }
+    assert len(report["corpus"]["sha256"]) == 64
+    assert report["stamp"]["embedder"]["model"] == "words"
+    assert "easier than a stranger's" in report["caveat"]
+    assert [test["second"] for test in report["paired"]] == [
+        "dense",
+        "dense",
+        "bm25",
+        "bm25",
+        "hybrid",
+        "hybrid",
+    ]
+
+
+def test_a_terminal_sees_tables(ragchat: Ragchat, questions: str) -> None:
+    told = ragchat("eval", questions)
+    assert told.code == 0
+    assert "2 answerable questions, 1 near misses and 1 others to be refused; 2 documents" in told.out
+    assert "recall@4" in told.out
+    assert "ragchat against dense, recall@1: +0/−0, p = 1.00: not distinguishable" in told.out
+    assert "lost answers" in told.out
+    assert "upper bound" in told.err
+
+
+def test_a_second_run_asks_nothing_again(ragchat: Ragchat, questions: str, embedder: WordEmbedder) -> None:
+    first = json.loads(ragchat("eval", questions, "--json").out)
+    embedder.embed_question = None  # type: ignore[method-assign,assignment]
+    second = json.loads(ragchat("eval", questions, "--json").out)
+    assert second | {"made": ""} == first | {"made": ""}
+
+
+def test_a_changed_note_is_asked_again(ragchat: Ragchat, questions: str, notes: Path) -> None:
+    before = json.loads(ragchat("eval", questions, "--json").out)
+    (notes / "new.md").write_text("The lease ends on which day? Nobody knows.", encoding="utf-8")
+    after = json.loads(ragchat("eval", questions, "--json").out)
+    assert before["corpus"] != after["corpus"]
+    ranks = [report["rankings"]["bm25"]["mrr"]["value"] for report in (before, after)]
+    assert ranks[1] < ranks[0]
+
+
+def test_fail_under_sets_the_exit_code(ragchat: Ragchat, questions: str) -> None:
+    arguments = ("eval", questions, "--set", "retrieval.threshold=0.7")
+    met = ragchat(*arguments, "--fail-under", "recall@1=0.9", "--fail-under", "bluffs.far=0.05")
+    assert met.code == 0
+    assert "recall@1 is 1.000, the target 0.9: met" in met.err
+    missed = ragchat(*arguments, "--fail-under", "bluffs.near=0.5")
+    assert missed.code == 1
+    assert "bluffs.near is 1.000, the target 0.5: missed" in missed.err
+
+
+@pytest.mark.parametrize("target", ["recall@1", "recall@1=high", "glory=1"])
+def test_a_target_that_is_none(ragchat: Ragchat, questions: str, target: str) -> None:
+    told = ragchat("eval", questions, "--fail-under", target)
+    assert told.code == 2
+    assert "hint:" in told.err
+
+
+def test_bad_questions_are_named_and_may_be_left_out(ragchat: Ragchat, questions: str) -> None:
+    bad = {"question": "Which pet?\x1b[2J", "document": "house/lease.md", "evidence": "A dog\x1b[2J"}
+    with Path(questions).open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps(bad))
+    told = ragchat("eval", questions)
+    assert told.code == 2
+    assert "questions.jsonl:5: house/lease.md: “A dog\\x1b[2J” does not stand in it" in told.err
+    assert "--skip-invalid" in told.err
+    assert "\x1b" not in told.err
+    assert ragchat("eval", questions, "--skip-invalid").code == 0
+
+
+def test_limit_asks_an_even_sample(ragchat: Ragchat, questions: str) -> None:
+    report = json.loads(ragchat("eval", questions, "--limit", "1", "--json").out)
+    assert report["questions"]["asked"] == 3
