@@ -89,7 +89,11 @@ class ServerUnreachable(BackendError):
 
 
 class ModelMissing(BackendError):
-    """The model asked for by name is not installed on the server."""
+    """The model asked for by name is not installed on the server. pull: the one to get, "" unknown."""
+
+    def __init__(self, message: str, *, hint: str = "", pull: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.pull = pull
 
 
 class GenerationFailed(BackendError):

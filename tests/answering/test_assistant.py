@@ -77,14 +77,14 @@ def test_without_a_model_the_notes_are_quoted_and_one_is_proposed() -> None:
         answer = the_answer(list(an_assistant(server.url, preferred="").ask(QUESTION)))
         assert server.count("/api/chat") == 0
     assert answer.answered_by == "quotation"
-    assert "ollama pull" in answer.notice
+    assert "ragchat pull" in answer.notice
 
 
 def test_a_configured_model_that_is_missing_is_said_beside_the_quotation() -> None:
     with OllamaTestServer(models=["other:1b"]) as server:
         answer = the_answer(ask(server))
     assert answer.answered_by == "quotation"
-    assert "ollama pull qwen3:4b" in answer.notice
+    assert "ragchat pull qwen3:4b" in answer.notice
 
 
 def test_a_model_asked_for_by_name_that_is_missing_is_a_failure() -> None:
@@ -93,7 +93,7 @@ def test_a_model_asked_for_by_name_that_is_missing_is_a_failure() -> None:
         assert server.count("/api/chat") == 0
     assert answer.outcome == "failed"
     assert "nope" in answer.error
-    assert answer.hint == "ollama pull nope"
+    assert answer.hint == "ragchat pull nope"
 
 
 def test_a_bare_name_means_latest() -> None:

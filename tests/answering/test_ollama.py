@@ -77,7 +77,7 @@ def test_errors_carry_the_next_command() -> None:
         server.reply = Reply(status=503, error="server busy")
         with pytest.raises(GenerationFailed, match="busy"):
             chat(client)
-    assert missing.value.hint == "ollama pull nope"
+    assert missing.value.hint == "ragchat pull nope"
 
 
 def test_a_model_is_described_once() -> None:

@@ -12,7 +12,7 @@ from ragchat.embedding import registry
 from ragchat.errors import EmbedderUnavailable
 from ragchat.settings_loader import setting_types
 from tests.cli.conftest import Ragchat
-from tests.ollama_server import OllamaTestServer
+from tests.ollama_server import OllamaTestServer, TestModel
 
 
 @pytest.fixture
@@ -112,13 +112,18 @@ def test_the_configured_folder_is_the_default(ragchat: Ragchat, file: Path, tmp_
     assert json.loads(ragchat("paths", "--json").out)["notes"] == str(tmp_path / "others")
 
 
+def checked(ragchat: Ragchat) -> dict[str, dict[str, str]]:
+    return {check["check"]: check for check in json.loads(ragchat("doctor", "--json").out)}
+
+
 def test_doctor_finds_all_well_with_a_server(ragchat: Ragchat, server: OllamaTestServer) -> None:
     ragchat("index")
-    told = json.loads(ragchat("doctor", "--json").out)
-    states = {check["check"]: check["state"] for check in told}
-    assert states["model server"] == "ok"
-    assert states["embedding model"] == "ok"
-    assert states["notes"] == "ok"
+    told = checked(ragchat)
+    for name in ("model server", "server version", "model", "model's window", "embedding model", "notes"):
+        assert told[name]["state"] == "ok", name
+    assert told["model server"]["finding"] == server.url
+    assert told["model"]["finding"].startswith("qwen3:4b, answers at once")
+    assert told["model's window"]["finding"].startswith("40,960 tokens")
     assert server.count("/api/chat") == 0
 
 
@@ -129,11 +134,47 @@ def test_doctor_without_a_server_is_a_note_with_a_remedy(ragchat: Ragchat) -> No
     assert "ollama serve" in told.out
 
 
-def test_doctor_says_that_notes_leave_the_machine(
+def test_doctor_tells_how_to_get_a_missing_model(
     ragchat: Ragchat, server: OllamaTestServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGCHAT_OLLAMA_MODEL", "llama9")
-    assert "ollama pull llama9" in ragchat("doctor").out
+    assert checked(ragchat)["model"]["remedy"] == "ragchat pull llama9"
+    monkeypatch.delenv("RAGCHAT_OLLAMA_MODEL")
+    server.models.clear()
+    assert checked(ragchat)["model"]["remedy"] == "ragchat pull qwen3:4b"
+
+
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        (TestModel("tiny", context=2048), "2,048 tokens, fewer than"),
+        (TestModel("mute", context=0), "unknown"),
+    ],
+)
+def test_doctor_tells_of_a_small_or_unknown_window(
+    model: TestModel, found: str, ragchat: Ragchat, server: OllamaTestServer
+) -> None:
+    server.models = {model.tagged: model}
+    window = checked(ragchat)["model's window"]
+    assert window["state"] == "note"
+    assert window["finding"].startswith(found)
+    assert window["remedy"]
+
+
+def test_doctor_tells_of_a_server_too_old_to_keep_thinking_apart(
+    ragchat: Ragchat, server: OllamaTestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.ollama_handler.VERSION", "0.8.1")
+    version = checked(ragchat)["server version"]
+    assert version["state"] == "note"
+    assert "update Ollama" in version["remedy"]
+
+
+def test_doctor_says_that_notes_leave_the_machine(
+    ragchat: Ragchat, server: OllamaTestServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragchat.answering.ollama.is_loopback", lambda host: False)
+    assert "LEAVE THIS MACHINE" in checked(ragchat)["model server"]["finding"]
 
 
 def test_doctor_ends_with_3_when_something_is_broken(

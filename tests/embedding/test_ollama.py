@@ -115,7 +115,7 @@ def test_odd_texts_reach_the_server(server: OllamaTestServer) -> None:
 def test_a_missing_model_is_named_with_the_command_that_pulls_it(server: OllamaTestServer) -> None:
     with pytest.raises(EmbedderUnavailable, match="has no model nomic-embed-text:latest") as caught:
         opened(server, "ollama:nomic-embed-text")
-    assert caught.value.hint == "ollama pull nomic-embed-text:latest"
+    assert caught.value.hint == "ragchat pull nomic-embed-text:latest"
 
 
 def test_a_chat_model_is_said_to_be_one(server: OllamaTestServer) -> None:

@@ -52,5 +52,5 @@ def test_the_remedy_is_named_where_it_is_needed(
         index.replace(document, source, chunks, embedder.embed_passages([chunk.text for chunk in chunks]))
     notice = legibility_notice(index)
     index.close()
-    assert ("ollama pull bge-m3" in notice and BUILT_IN_MODEL in notice) is told
+    assert ("ragchat pull bge-m3" in notice and BUILT_IN_MODEL in notice) is told
     assert bool(notice) is told

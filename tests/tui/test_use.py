@@ -324,7 +324,7 @@ async def test_models_that_only_embed_are_no_choice() -> None:
     async with on_stage(Scene(health=health, model="")) as stage:
         await stage.opened()
         await stage.pilot.press("ctrl+l")
-        await stage.until(lambda: "ollama pull" in " ".join(stage.text().split()), "the hint")
+        await stage.until(lambda: "ragchat pull" in " ".join(stage.text().split()), "the hint")
         assert stage.app.screen is stage.app.chat
 
 

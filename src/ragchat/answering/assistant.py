@@ -9,7 +9,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import Protocol
 
-from ragchat.answering.choice import choose_model, instead_of_model
+from ragchat.answering.choice import ModelChoice, choose_model, quoting_instead
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
 from ragchat.answering.generation import Generation
 from ragchat.answering.model_memory import ModelMemory
@@ -110,7 +110,7 @@ class Assistant:
             yield Finished(failed(blank(trace), failure, asked))
         else:
             if choice.model is None:
-                yield from self._quote(trace, choice.notice)
+                yield from self._quote(trace, choice)
             else:
                 told = self._ask_model(server, choice.model, trace, cancel, answer_tokens)
                 yield from self._finish((yield from told), server.host, choice.notice, asked)
@@ -160,11 +160,11 @@ class Assistant:
         if generation is None:
             yield Finished(does_not_fit(request))
         elif generation.failure and _can_be_quoted(generation, asked):
-            yield from self._quote(request.prompt.trace, instead_of_model(generation.failure))
+            yield from self._quote(request.prompt.trace, quoting_instead(generation.failure))
         else:
             yield Finished(model_answer(request, generation, notice=notice, host=host))
 
-    def _quote(self, trace: RetrievalTrace, notice: str) -> Iterator[AnswerEvent]:
+    def _quote(self, trace: RetrievalTrace, choice: ModelChoice) -> Iterator[AnswerEvent]:
         quotation = quote_sources(trace, self._embedder())
         yield AnswerText(quotation.text)
         answer = replace(
@@ -173,7 +173,8 @@ class Assistant:
             answered_by="quotation",
             citations=quotation.citations,
             quotes=quotation.quotes,
-            notice=notice,
+            notice=choice.notice,
+            pull=choice.pull,
         )
         yield Finished(answer)
 

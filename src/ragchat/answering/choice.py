@@ -15,10 +15,14 @@ _MOST_LISTED = 5
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A model that can be asked, or None where quotation answers; notice says why, in one line."""
+    """A model that can be asked, or None where quotation answers; notice says why, in one line.
+
+    pull: a model that would answer if it were installed.
+    """
 
     model: InstalledModel | None
     notice: str = ""
+    pull: str = ""
 
 
 def choose_model(server: ModelServer, asked: str | None, preferred: str) -> ModelChoice:
@@ -32,29 +36,37 @@ def choose_model(server: ModelServer, asked: str | None, preferred: str) -> Mode
     try:
         model = server.describe(name)
         if not model.chats:
-            raise ModelMissing(f"{name} cannot chat: it only embeds", hint=f"ollama pull {SUGGESTED_MODEL}")
+            raise _missing(f"{name} cannot chat: it only embeds")
     except BackendError as failure:
         if asked and isinstance(failure, ModelMissing):
             raise
-        return ModelChoice(None, instead_of_model(failure))
+        return quoting_instead(failure)
     return ModelChoice(model)
 
 
-def instead_of_model(failure: BackendError) -> str:
-    """Why quotation answers, and the command that changes it."""
+def _why_quoted(failure: BackendError) -> str:
     remedy = "start it with" if isinstance(failure, ServerUnreachable) else "get it with"
     hint = f"; {remedy}: {failure.hint}" if failure.hint else ""
     return f"{failure.message}, so the notes are quoted{hint}"
 
 
+def _missing(message: str) -> ModelMissing:
+    return ModelMissing(message, hint=f"ragchat pull {SUGGESTED_MODEL}", pull=SUGGESTED_MODEL)
+
+
+def quoting_instead(failure: BackendError) -> ModelChoice:
+    """No model, because of this; the command that changes it stands in the notice."""
+    pull = failure.pull if isinstance(failure, ModelMissing) else ""
+    return ModelChoice(None, _why_quoted(failure), pull)
+
+
 def _installed(server: ModelServer) -> ModelChoice:
     health = server.health()
     if not health.reachable:
-        return ModelChoice(None, instead_of_model(ServerUnreachable(health.problem, hint=health.hint)))
+        return quoting_instead(ServerUnreachable(health.problem, hint=health.hint))
     able = [model for model in health.models if model.chats]
     if not able:
-        nothing = ModelMissing("no model is installed", hint=f"ollama pull {SUGGESTED_MODEL}")
-        return ModelChoice(None, instead_of_model(nothing))
+        return quoting_instead(_missing("no model is installed"))
     more = [model.name for model in able[1 : _MOST_LISTED + 1]]
     others = (
         f" (also installed: {', '.join(more)}{', …' if len(able) > _MOST_LISTED + 1 else ''})" if more else ""
@@ -62,5 +74,5 @@ def _installed(server: ModelServer) -> ModelChoice:
     try:
         first = server.describe(able[0].name)
     except BackendError as failure:
-        return ModelChoice(None, instead_of_model(failure))
+        return quoting_instead(failure)
     return ModelChoice(first, f"no model is chosen, so {first.name} answered{others}; choose with --model")

@@ -73,6 +73,7 @@ class Answer:
     quotes: what a quotation is made of, in the order of its citations.
     more_tokens: where reasoning or answer used up their tokens, what to ask again with
         (`Assistant.ask(answer_tokens=…)`); 0 where that would not help.
+    pull: a model that would have answered, were it installed; "" where none is missing.
     """
 
     question: str
@@ -91,6 +92,7 @@ class Answer:
     notice: str = ""
     quotes: tuple[Quote, ...] = ()
     more_tokens: int = 0
+    pull: str = ""
 
     @property
     def cited(self) -> frozenset[int]:

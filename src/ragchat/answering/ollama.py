@@ -64,7 +64,7 @@ class OllamaServer:
                 return known
             shown = ask_json(self._host, "/api/show", {"model": model}, model=model)
         except OllamaFault as fault:
-            failure = backend_error(fault)
+            failure = backend_error(fault, model)
             if isinstance(failure, GenerationFailed):
                 return InstalledModel(model, 0, "")  # no answer to this says nothing about the model itself
             raise failure from fault
@@ -114,7 +114,7 @@ class OllamaServer:
                 silent_since = time.monotonic()
                 next_tick = silent_since + _TICK
         except OllamaFault as fault:
-            raise backend_error(fault) from fault
+            raise backend_error(fault, model) from fault
         finally:
             stream.leave()
 
@@ -123,7 +123,7 @@ class OllamaServer:
         try:
             yield from pull_model(self._host, model, cancel)
         except OllamaFault as fault:
-            raise backend_error(fault) from fault
+            raise backend_error(fault, model) from fault
 
     def _installed(self) -> dict[str, InstalledModel]:
         """By name with tag. Raises OllamaFault."""

@@ -9,10 +9,13 @@ from ragchat.errors import BackendError, GenerationFailed, ModelMissing, ServerU
 _NO_SERVER: frozenset[FaultKind] = frozenset({"down", "address", "proxy", "forbidden"})
 
 
-def backend_error(fault: OllamaFault) -> BackendError:
-    """ServerUnreachable where no Ollama lets us in, ModelMissing, PromptTooLong, else GenerationFailed."""
+def backend_error(fault: OllamaFault, model: str = "") -> BackendError:
+    """ServerUnreachable where no Ollama lets us in, ModelMissing, PromptTooLong, else GenerationFailed.
+
+    model: that the call was about.
+    """
     if fault.kind == "missing":
-        return ModelMissing(fault.message, hint=fault.hint)
+        return ModelMissing(fault.message, hint=fault.hint, pull=model)
     if fault.kind == "too long":
         return PromptTooLong(fault.message, hint=fault.hint, tokens=fault.tokens, window=fault.window)
     kind = ServerUnreachable if fault.kind in _NO_SERVER else GenerationFailed

@@ -13,7 +13,7 @@ from ragchat.answering.generation import Generation
 from ragchat.answering.refusal import refusal_message
 from ragchat.answering.request import Request
 from ragchat.embedding.ollama_host import is_loopback
-from ragchat.errors import BackendError
+from ragchat.errors import BackendError, ModelMissing
 from ragchat.retrieval.trace import RetrievalTrace
 
 
@@ -41,7 +41,8 @@ def refused(trace: RetrievalTrace) -> Answer:
 
 def failed(answer: Answer, failure: BackendError, model: str | None) -> Answer:
     """What had arrived stays."""
-    return replace(answer, outcome="failed", model=model, error=failure.message, hint=failure.hint)
+    pull = failure.pull if isinstance(failure, ModelMissing) else ""
+    return replace(answer, outcome="failed", model=model, error=failure.message, hint=failure.hint, pull=pull)
 
 
 def does_not_fit(request: Request) -> Answer:

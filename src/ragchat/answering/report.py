@@ -52,6 +52,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         "error": answer.error,
         "hint": answer.hint,
         "more_tokens": answer.more_tokens,
+        "pull": answer.pull,
         "quotes": [
             {"n": quote.number, "start": quote.start, "end": quote.end, "text": quote.text}
             for quote in answer.quotes

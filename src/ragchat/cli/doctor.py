@@ -7,33 +7,21 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import click
 
 from ragchat import paths
 from ragchat.answering.escape import escape_line
 from ragchat.answering.workspace import Workspace
+from ragchat.cli.checks import Check, State, model_checks
 from ragchat.cli.console import say, say_json
 from ragchat.cli.opening import open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import StatusLine
 from ragchat.errors import RagchatError, SetupError
 
-State = Literal["ok", "note", "broken"]
 _MARKS: dict[State, str] = {"ok": "ok    ", "note": "note  ", "broken": "BROKEN"}
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One finding. note: ragchat works without it. remedy: the next thing to do, or ""."""
-
-    name: str
-    state: State
-    finding: str
-    remedy: str = ""
 
 
 @click.command()
@@ -75,7 +63,7 @@ def _checks(workspace: Workspace) -> Iterator[Check]:
     yield _bundled()
     yield _embedder(workspace)
     yield _index(workspace)
-    yield _server(workspace)
+    yield from model_checks(workspace)
     yield _terminal()
 
 
@@ -126,23 +114,6 @@ def _index(workspace: Workspace) -> Check:
     if told.failed:
         return Check("notes", "note", finding, "ragchat status --failed")
     return Check("notes", "note" if told.stale else "ok", finding, refresh if told.stale else "")
-
-
-def _server(workspace: Workspace) -> Check:
-    health = workspace.server_health()
-    if not health.reachable:
-        finding = f"{health.problem}; answers are quoted from the notes until it is there"
-        return Check("model server", "note", finding, health.hint)
-    models = [model.name for model in health.models if model.chats]
-    if not models:
-        return Check(
-            "model server", "note", f"{health.host} has no model that answers", "ollama pull qwen3:4b"
-        )
-    wanted = workspace.model()
-    if wanted and not {wanted, f"{wanted}:latest"} & set(models):
-        return Check("model server", "note", f"{health.host} does not have {wanted}", f"ollama pull {wanted}")
-    away = "" if health.loopback else "; your questions and passages LEAVE THIS MACHINE"
-    return Check("model server", "ok" if not away else "note", f"{health.host}: {', '.join(models)}{away}")
 
 
 def _terminal() -> Check:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+from typing import TYPE_CHECKING
 
 from ragchat.answering.escape import escape_line
 from ragchat.answering.events import Waiting
 from ragchat.cli.console import note
 from ragchat.index.progress import IndexProgress
+
+if TYPE_CHECKING:
+    from ragchat.embedding.ollama_pull import PullProgress
 
 
 class StatusLine:
@@ -53,9 +58,39 @@ class IndexingLine:
         self._line.clear()
 
 
+class PullLine:
+    """Tells of a download."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._line = StatusLine()
+        self._told = ""
+
+    def __call__(self, progress: PullProgress) -> None:
+        """Show how far it is; elsewhere than on a terminal each stage once."""
+        text = f"pulling {self._model}: {progress.status}"
+        if progress.total:
+            share = progress.completed / progress.total
+            text = f"pulling {self._model}: {share:4.0%} of {progress.total / 1e9:,.1f} GB {_bar(share)}"
+        if self._line.live:
+            self._line.show(text)
+        elif (stage := re.sub(r"[0-9a-f]{12,}", "…", progress.status)) != self._told:
+            self._told = stage
+            note(escape_line(f"pulling {self._model}: {stage}"))
+
+    def finish(self) -> None:
+        """Clean up before anything else is printed."""
+        self._line.clear()
+
+
+def _bar(share: float, width: int = 24) -> str:
+    done = round(max(0.0, min(1.0, share)) * width)
+    return "█" * done + "░" * (width - done)
+
+
 def waiting_for(event: Waiting) -> str:
     """What a person reads while the server loads a model."""
-    return f"waiting for {event.model} … {event.seconds:.0f} s"
+    return f"loading {event.model} … {event.seconds:.0f} s"
 
 
 def _worth_a_line(progress: IndexProgress) -> str:

@@ -156,7 +156,7 @@ def _by_known_status(status: int, said: _Said, host: str, model: str) -> OllamaF
                 "choose another model: ollama list",
             )
         case 404 if model and said.ours:
-            return OllamaFault("missing", f"{model} is not installed at {host}", f"ollama pull {model}")
+            return OllamaFault("missing", f"{model} is not installed at {host}", f"ragchat pull {model}")
         case 500 if model:
             return OllamaFault(
                 "not run",
@@ -167,7 +167,7 @@ def _by_known_status(status: int, said: _Said, host: str, model: str) -> OllamaF
             return OllamaFault(
                 "no embeddings",
                 f"{model} at {host} is a chat model: it cannot embed",
-                "RAGCHAT_EMBEDDING_MODEL=ollama:bge-m3, after: ollama pull bge-m3",
+                "RAGCHAT_EMBEDDING_MODEL=ollama:bge-m3, after: ragchat pull bge-m3",
             )
         case 503 if said.ours:
             return OllamaFault("busy", f"{host} is busy (503): {_reason(said)}", "ask again in a moment")

@@ -136,7 +136,7 @@ class OllamaModel:
 
     def _not_installed(self) -> EmbedderUnavailable:
         return EmbedderUnavailable(
-            f"ollama at {self.host} has no model {self.name}", hint=f"ollama pull {self.name}"
+            f"ollama at {self.host} has no model {self.name}", hint=f"ragchat pull {self.name}"
         )
 
 

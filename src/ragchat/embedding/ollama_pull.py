@@ -77,9 +77,9 @@ def _explained(fault: OllamaFault, model: str) -> OllamaFault:
     return OllamaFault(
         fault.kind,
         f"{model} was not pulled: {fault.words or fault.message}",
-        f"ollama pull {model}: it goes on where it stopped; is the name right?",
+        f"ragchat pull {model}: it goes on where it stopped; is the name right?",
     )
 
 
 def _ended_early(model: str) -> OllamaFault:
-    return OllamaFault("broken off", "the download ended before it was whole", f"ollama pull {model}")
+    return OllamaFault("broken off", "the download ended before it was whole", f"ragchat pull {model}")

@@ -29,7 +29,7 @@ def legibility_notice(index: Index) -> str:
         return ""
     return (
         f"{BUILT_IN_MODEL} reads English, and {share:.0%} of the letters here are of another script: expect "
-        f"wrong and missing answers. Better: ollama pull bge-m3, ragchat config set embedding.model "
+        f"wrong and missing answers. Better: ragchat pull bge-m3, ragchat config set embedding.model "
         f"ollama:bge-m3, ragchat index --rebuild"
     )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, Survey
 
-SUGGESTED_PULL = "ollama pull qwen3:4b"
+SUGGESTED_PULL = "ragchat pull qwen3:4b"
 
 _DEMO = "or leave with ctrl+q and type: ragchat demo"
 

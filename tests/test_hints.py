@@ -1,0 +1,119 @@
+"""What a message tells to type or press exists: commands, options, settings, keys."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from textual.binding import Binding
+
+import ragchat
+from ragchat.cli.program import COMMANDS, program
+from ragchat.settings_loader import setting_types
+from ragchat.tui import keys
+
+SOURCES = Path(ragchat.__file__).parent
+_OLLAMA = {"serve", "list", "pull", "ps", "show"}
+_PROSE = {"on", "needs", "fetch", "that", "itself"}
+"""What else follows the name in a sentence."""
+_RAGCHAT = re.compile(r"(?<![\w/.~-])ragchat ((?:[a-z]+|\{\})(?: [^;:,)\n\"`]*)?)")
+
+
+def _told(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every text of a module that is no docstring, what is filled in standing as {}."""
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = [str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values]
+            yield node.lineno, "".join(parts)
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings | inside
+        ):
+            yield node.lineno, node.value
+
+
+TEXTS = [
+    (f"{path.relative_to(SOURCES)}:{line}", text)
+    for path in sorted(SOURCES.rglob("*.py"))
+    for line, text in _told(ast.parse(path.read_text(encoding="utf-8")))
+]
+COMMANDS_TOLD = [
+    (place, match[1])
+    for place, text in TEXTS
+    for match in _RAGCHAT.finditer(text)
+    if match[1].split()[0] not in _PROSE
+]
+
+
+def _command(words: list[str]) -> click.Command:
+    """The command, or the subcommand of `config`. Fails where there is none."""
+    assert words[0] in COMMANDS, words
+    context = click.Context(program)
+    assert isinstance(program, click.Group)
+    command = program.get_command(context, words[0])
+    if isinstance(command, click.Group) and len(words) > 1:
+        command = command.get_command(click.Context(command), words[1]) or command
+    assert command is not None, words
+    return command
+
+
+def test_the_search_for_hints_finds_them() -> None:
+    told = {words.split()[0] for _, words in COMMANDS_TOLD}
+    assert {"index", "pull", "doctor", "status", "show", "ask"} <= told
+
+
+@pytest.mark.parametrize(("place", "words"), COMMANDS_TOLD, ids=[f"{p} {w[:30]}" for p, w in COMMANDS_TOLD])
+def test_a_command_that_is_told_exists_with_its_options(place: str, words: str) -> None:
+    split = words.split()
+    if split[0] == "{}":  # what stands there was found by looking commands up
+        return
+    options = {option for parameter in _command(split).params for option in parameter.opts}
+    for word in split[1:]:
+        if word.startswith("-") and len(word) > 1 and word != "--":
+            assert word in options | {"--help"}, place
+    if split[:2] == ["config", "set"] and len(split) > 2 and split[2] != "KEY":
+        assert split[2] in setting_types(), place
+
+
+def test_a_command_of_ollama_that_is_told_exists() -> None:
+    hints = [
+        text
+        for _, text in TEXTS
+        if re.search(r"(^|[:;,] )(OLLAMA_HOST=\S+ )?ollama [a-z]+( \{\})?($|[:;,])", text)
+    ]
+    verbs = {verb for text in hints for verb in re.findall(r"\bollama ([a-z]+)", text)}
+    assert "serve" in verbs
+    assert verbs <= _OLLAMA, verbs
+
+
+def test_a_setting_that_is_told_exists() -> None:
+    sections = {name.partition(".")[0] for name in setting_types()} - {"screen"}
+    for place, text in TEXTS:
+        for section, name in re.findall(r"\b([a-z]+)\.([a-z_]+)\b(?!\()", text):
+            if section in sections and name not in ("com", "toml", "md"):
+                assert f"{section}.{name}" in setting_types(), place
+
+
+def test_a_key_that_is_told_is_bound() -> None:
+    bound = {
+        key
+        for topic in keys.TOPICS
+        for binding in topic.bindings
+        if isinstance(binding, Binding)
+        for key in binding.key.split(",")
+    }
+    told = [
+        (place, key.lower())
+        for place, text in TEXTS
+        if place.startswith("tui/") and "terminal_keys" not in place
+        for key in re.findall(r"\b(ctrl\+[a-z]|F\d\d?)\b", text)
+    ]
+    assert told
+    assert [each for each in told if each[1] not in bound] == []
