@@ -24,6 +24,14 @@ class NotesSettings:
     """More files than this, and ragchat asks before it indexes."""
     confirm_mb: float = 500.0
     """More megabytes of notes than this, and ragchat asks before it indexes."""
+    reader_seconds: float = 60.0
+    """A PDF page or an office file that takes longer to read is a failed document."""
+    reader_memory_mb: int = 1024
+    """Memory for the process that reads such files."""
+    ocr_languages: str = "eng"
+    """Languages of scanned pages, as `tesseract --list-langs` names them: `eng+deu`. Empty: read none."""
+    ocr_confidence: int = 60
+    """Percent; a scanned page that is read with less is failed, not guessed."""
 
 
 @dataclass(frozen=True, slots=True)

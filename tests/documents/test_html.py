@@ -137,4 +137,4 @@ def test_a_page_that_cannot_be_read_to_its_end_says_so() -> None:
     failed = parse_document(b"<h1>" * 3_000 + b"x", "page.html")
     assert isinstance(failed, FailedDocument)
     assert "too deep" in failed.reason
-    assert failed.extractor == "html/1"
+    assert failed.extractor == "html/2"

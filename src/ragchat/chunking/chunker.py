@@ -22,9 +22,10 @@ from ragchat.chunking.graphemes import cluster_starts
 from ragchat.chunking.header import Headers
 from ragchat.chunking.options import ChunkOptions
 from ragchat.chunking.pieces import LONGEST_RAW, Cutter, Piece
-from ragchat.chunking.places import Breaks, LineTable, LocatorTable, all_sections
+from ragchat.chunking.places import Breaks, LocatorTable, all_sections
 from ragchat.chunking.speech import Speech
 from ragchat.documents.document import Document, Section, Span
+from ragchat.documents.lines import Lines
 from ragchat.errors import UsageError
 
 SMALLEST_WINDOW = 48
@@ -58,7 +59,7 @@ class _Chunker:
         self._sections = all_sections(document)
         self._section_starts = [section.start for section in self._sections]
         self._special_tokens = counter.count_tokens("")
-        self._lines = LineTable(document.text)
+        self._lines = Lines(document.text)
         self._locators = LocatorTable(document.locators)
 
     def by_boundaries(self) -> Iterator[Chunk]:
@@ -175,8 +176,8 @@ class _Chunker:
             section=path,
             start=start,
             end=end,
-            first_line=self._lines.line_of(start),
-            last_line=self._lines.line_of(end - 1),
+            first_line=self._lines.at(start) + 1,
+            last_line=self._lines.at(end - 1) + 1,
             content=self._document.text[start:end],
             text=text,
             context_start=context_start,

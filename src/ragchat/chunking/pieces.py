@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ragchat.chunking.chunk import TokenCounter
 from ragchat.chunking.graphemes import begins_cluster, cluster_starts, has_visible
@@ -68,7 +68,7 @@ class Cutter:
         """
         for unit in self._units(start, end):
             for free in self._breaks.outside(unit.start, unit.end):
-                yield from self._pieces_of(Block(unit.kind, free.start, free.end, unit.header), room)
+                yield from self._pieces_of(replace(unit, start=free.start, end=free.end), room)
 
     def fits(self, start: int, end: int, size: int) -> bool:
         """Whether [start, end) is a passage of `size` characters at most."""
@@ -91,7 +91,7 @@ class Cutter:
             block_start = self._line_start(max(block.start, position), position)
             block_end = min(self._line_end(min(block.end, end), end), max(next_start, block.end))
             yield from self._loose(position, block_start)
-            yield Block(block.kind, block_start, min(block_end, end), block.header)
+            yield replace(block, start=block_start, end=min(block_end, end))
             position = min(block_end, end)
         yield from self._loose(position, end)
 
@@ -118,7 +118,7 @@ class Cutter:
             return
         columns, columns_tokens = self._columns(unit, room // 4)
         for start, end in self._unbroken_spans(unit.kind, *whole):
-            later_row = unit.header is not None and start >= unit.header.end
+            later_row = start >= (unit.header.end if unit.header else whole[0] + 1)
             names, names_tokens = (columns, columns_tokens) if later_row else ("", 0)
             small = self._piece_if_small(start, end, room - names_tokens)
             parts = (
@@ -138,10 +138,17 @@ class Cutter:
         return Piece(start, end, tokens) if tokens <= room else None
 
     def _columns(self, unit: Block, room: int) -> tuple[str, int]:
-        """The column names of a table and their tokens; the last of very many are left out."""
-        if unit.header is None:
-            return "", 0
-        names = self._speech.words(unit.header.start, unit.header.end)[: self._size]
+        """Caption and column names of a table and their tokens.
+
+        Of too many the caption is left out, then the last names.
+        """
+        caption, names = (
+            self._speech.words(span.start, span.end) if span else "" for span in (unit.caption, unit.header)
+        )
+        both = f"{caption}\n{names}".strip()
+        if len(both) <= self._size and (tokens := self.count(both + "\n")) <= room:
+            return (both + "\n", tokens) if both else ("", 0)
+        names = names[: self._size]
         while names and (tokens := self.count(names + "\n")) > room:
             names = names[: len(names) // 2]
         return (names + "\n", tokens) if names else ("", 0)

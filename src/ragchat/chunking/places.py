@@ -1,26 +1,12 @@
-"""Where a person would look for an offset: its line, its page, its section, and what lies before it."""
+"""Where a person would look for an offset: its page, its section, and what lies before it."""
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 from ragchat.documents.document import Document, Locator, Section, Span
-
-# str.splitlines would also end a line at form feeds and U+2028, which editors do not count.
-_LINE_END = re.compile(r"\r\n|\r|\n")
-
-
-class LineTable:
-    """Finds the 1-based line of an offset; CRLF, CR and LF each end a line."""
-
-    def __init__(self, text: str) -> None:
-        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
-
-    def line_of(self, offset: int) -> int:
-        """The line in which the code point at `offset` stands."""
-        return bisect_right(self._starts, offset)
+from ragchat.documents.locators import label
 
 
 class LocatorTable:
@@ -29,14 +15,13 @@ class LocatorTable:
     def __init__(self, locators: Sequence[Locator]) -> None:
         self._locators = sorted(locators, key=lambda locator: locator.start)
         self._starts = [locator.start for locator in self._locators]
+        self._ends = [locator.end for locator in self._locators]
 
     def locator_of(self, start: int, end: int) -> str:
-        """`page=12` for the range's beginning, else for the first place within it, else ""."""
-        before = bisect_right(self._starts, start) - 1
-        for locator in self._locators[max(before, 0) : before + 2]:
-            if locator.start < end and start < locator.end:
-                return f"{locator.kind}={locator.value}"
-        return ""
+        """`page=12` for the range's beginning, `t=132.4,158.9` for all of it; "" where there is none."""
+        first = bisect_right(self._ends, start)
+        last = bisect_left(self._starts, end) - 1
+        return label(self._locators[first], self._locators[last]) if first <= last else ""
 
 
 class Breaks:

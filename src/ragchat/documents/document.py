@@ -44,17 +44,23 @@ class Block:
     (blank lines, a list's indentation) belongs to none of them.
     header: for a table, the range of its column names, which the later parts of a cut table repeat in the
         text that is embedded.
+    caption: for a table, the range of the words above it that say what it is of; repeated likewise.
     """
 
     kind: BlockKind
     start: int
     end: int
     header: Span | None = None
+    caption: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Locator:
-    """Where a person would look for a range, beside its characters: `page` 12, `slide` 3, `cell` 7."""
+    """Where a person would look for a range, beside its characters.
+
+    kind, value: `page` 12, `slide` 3, `chapter` 2 and `cell` 7, all 1-based; `sheet` "Sheet1!A2:C2" for a
+        row; `t` "132.4,158.9" in seconds for a subtitle.
+    """
 
     kind: str
     value: str
@@ -75,6 +81,8 @@ class Document:
     extractor: name and version of what read it ("markdown/1"); part of the stamp.
     digest: sha256 of the file's bytes, in hex.
     stored: whether the index must keep `text`, because decoding the file again does not give it.
+    locators: in order, not overlapping.
+    gaps: what of the file could not be read, one line each, "page 3: …"; the rest is in the text.
     """
 
     name: str
@@ -89,6 +97,7 @@ class Document:
     extractor: str
     digest: str
     stored: bool = False
+    gaps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

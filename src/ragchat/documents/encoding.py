@@ -1,9 +1,7 @@
 """Bytes become text, exactly: newlines as they stand, a byte order mark dropped, nothing replaced.
 
 A byte order mark decides; then escape sequences of ISO-2022, the zeros of UTF-16 and UTF-32, valid UTF-8.
-Only what is left is guessed at: charset-normalizer and a list of usual encodings propose, and the reading
-that is most plausible as text wins (charset-normalizer alone takes a short note in cp1252 for cp1250, and
-Mac Roman for cp1250 as well). What no reading makes plausible is no text.
+Only what is left is guessed at (`guessing.py`); what no reading makes plausible is no text.
 """
 
 from __future__ import annotations
@@ -12,6 +10,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
+from ragchat.documents.guessing import SAMPLE, decoded, most_plausible
 from ragchat.documents.plausibility import implausibility
 
 
@@ -59,56 +58,7 @@ _MAGIC = (
     (b"OggS", "an Ogg recording"),
     (b"ID3", "an MP3 recording"),
 )
-# How unusual each encoding is, in bits that its reading has to make up for.
-_USUAL = {
-    "cp1252": 0.0,
-    "cp932": 1.0,
-    "euc_jp": 2.0,
-    "cp1251": 1.0,
-    "gb18030": 2.0,
-    "big5": 2.0,
-    "cp949": 2.0,
-    "cp1250": 2.0,
-    "cp1253": 2.0,
-    "cp1254": 2.0,
-    "cp1255": 2.0,
-    "cp1256": 2.0,
-    "cp1257": 2.5,
-    "cp874": 2.0,
-    "koi8_r": 2.0,
-    "koi8_u": 2.5,
-    "latin_1": 3.0,
-    "iso8859_2": 3.0,
-    "iso8859_15": 3.0,
-    "iso8859_5": 3.0,
-    "iso8859_6": 3.0,
-    "iso8859_7": 3.0,
-    "iso8859_8": 3.0,
-    "cp866": 3.0,
-    "mac_cyrillic": 3.0,
-    "mac_roman": 6.0,
-    "cp850": 6.0,
-    "cp852": 7.0,
-    "cp437": 7.0,
-}
-_UNUSUAL = 8.0
-_DECLARED = -8.0
-# What people declare, and the wider encoding that they mean by it (as the WHATWG encoding standard has it).
-_WIDER = {
-    "shift_jis": "cp932",
-    "ascii": "cp1252",
-    "iso8859-1": "cp1252",
-    "iso8859-9": "cp1254",
-    "iso8859-11": "cp874",
-    "tis-620": "cp874",
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "euc_kr": "cp949",
-}
-_SAMPLE = 12_000
-# Measured: texts people wrote cost 2 to 5.6 bits for each byte outside ASCII in their own encoding, random
-# bytes 7 or more in the best of all. A short text may be odd.
-_MOST_BITS, _SPARE_BITS = 6.5, 20.0
+# Measured: texts people wrote stay well under it in the right byte order, in bits a character.
 _MOST_BITS_WIDE = 8.0
 _ISO_2022 = re.compile(rb"\x1b\$(?:[@B]|\([@BD]|\)C)")
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\x0b\x0c\r\x08\x1b") + b"\x7f"
@@ -141,7 +91,9 @@ def decode(data: bytes, *, declared: str = "") -> Decoded | Undecodable:
         return decoded
     if _share_of_controls(data) > 0.02:
         return Undecodable("it is binary data, not text", _IGNORE)
-    return _most_plausible(data, declared)
+    if encoding := most_plausible(data, declared):
+        return Decoded(data.decode(encoding), encoding)
+    return Undecodable("its bytes make no plausible text in any known encoding", _SAVE)
 
 
 def _as_marked(data: bytes, start: int, encoding: str) -> Decoded | Undecodable:
@@ -154,19 +106,12 @@ def _as_marked(data: bytes, start: int, encoding: str) -> Decoded | Undecodable:
         )
 
 
-def _try(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except (UnicodeError, LookupError):
-        return None
-
-
 def _iso_2022(data: bytes) -> Decoded | None:
     """ISO-2022-JP and its kin: seven bits, and an escape sequence that opens a table of double bytes."""
     if not _ISO_2022.search(data) or not data.isascii():
         return None
     for encoding in ("iso2022_jp", "iso2022_jp_ext", "iso2022_jp_3", "iso2022_kr"):
-        text = _try(data, encoding)
+        text = decoded(data, encoding)
         if text is not None and "\x1b" not in text:
             return Decoded(text, encoding)
     return None
@@ -182,12 +127,12 @@ def _wide(data: bytes) -> Decoded | None:
         # as Latin and Cyrillic have, or by being no UTF-8; a zero astray in an ordinary note shows nothing.
         if width == 4 and data.count(0) < len(data) / 4:
             continue
-        if width == 2 and controls < len(data) / 5 and (not controls or _try(data, "utf-8") is not None):
+        if width == 2 and controls < len(data) / 5 and (not controls or decoded(data, "utf-8") is not None):
             continue
-        sample = data[: _SAMPLE // width * width]
+        sample = data[: SAMPLE // width * width]
         readings = [(_bits_per_character(sample, encoding), encoding) for encoding in encodings]
         bits, encoding = min(readings)
-        text = _try(data, encoding)
+        text = decoded(data, encoding)
         if text is not None and bits <= _MOST_BITS_WIDE:
             return Decoded(text, encoding)
     return None
@@ -224,79 +169,6 @@ def _ebcdic(data: bytes) -> Decoded | None:
         plain = sum(
             character.isascii() and (character.isalnum() or character in " \n.,") for character in text
         )
-        readings.append((plain, -implausibility(text[:_SAMPLE]), Decoded(text, encoding)))
+        readings.append((plain, -implausibility(text[:SAMPLE]), Decoded(text, encoding)))
     plain, _, best = max(readings, key=lambda reading: reading[:2])
     return best if plain >= 0.85 * len(best.text) else None
-
-
-def _most_plausible(data: bytes, declared: str) -> Decoded | Undecodable:
-    sample = _sample(data)
-    high = sum(byte > 0x7F for byte in sample)
-    readings: list[tuple[float, float, str]] = []
-    for encoding, penalty in _candidates(data, sample, declared).items():
-        text = _try(sample, encoding)
-        if text is not None:
-            cost = implausibility(text)
-            readings.append((cost + penalty, cost, encoding))
-    for _, cost, encoding in sorted(readings):
-        if cost > _MOST_BITS * high + _SPARE_BITS:
-            continue
-        text = _try(data, encoding)
-        if text is not None:
-            return Decoded(text, encoding)
-    return Undecodable("its bytes make no plausible text in any known encoding", _SAVE)
-
-
-def _candidates(data: bytes, sample: bytes, declared: str) -> dict[str, float]:
-    """Encodings to try, each with the bits that speak against it beforehand."""
-    # Loaded only here: most notes are UTF-8 and never need it.
-    from charset_normalizer import from_bytes
-
-    penalties = dict(_USUAL)
-    best = from_bytes(sample, steps=5, chunk_size=512).best()
-    for encoding in best.could_be_from_charset if best else ():
-        if not encoding.startswith("utf"):
-            penalties.setdefault(encoding, _UNUSUAL)
-    if b"\r" in data and b"\n" not in data:
-        penalties["mac_roman"] = penalties["mac_cyrillic"] = 0.0
-    if named := _encoding_named(declared):
-        penalties[named] = _DECLARED
-    return penalties
-
-
-def _encoding_named(declared: str) -> str:
-    """The encoding a file names, as spelled in `_USUAL` where it is there; "" for none that decodes text."""
-    from charset_normalizer.constant import IANA_SUPPORTED
-
-    try:
-        name = codecs.lookup(declared).name
-        meant = codecs.lookup(_WIDER.get(name, name)).name
-    except (LookupError, ValueError):
-        return ""
-    # Python has codecs that are no character sets, "unicode_escape" and the like.
-    names = (spelled for spelled in (*_USUAL, *IANA_SUPPORTED) if not spelled.startswith("utf"))
-    return next((spelled for spelled in names if codecs.lookup(spelled).name == meant), "")
-
-
-def _sample(data: bytes) -> bytes:
-    """Whole lines with bytes outside ASCII from all over the file, about `_SAMPLE` bytes of them."""
-    if len(data) <= _SAMPLE:
-        return data
-    lines = [line for line in re.split(rb"(?<=[\r\n])", data) if not line.isascii()]
-    step = max(1, sum(map(len, lines)) // _SAMPLE)
-    taken: list[bytes] = []
-    size = 0
-    for line in lines[::step]:
-        taken.append(line if len(line) <= _SAMPLE else _whole_characters(line))
-        size += len(taken[-1])
-        if size >= _SAMPLE:
-            break
-    return b"".join(taken)
-
-
-def _whole_characters(line: bytes) -> bytes:
-    """The beginning of a giant line, cut behind a blank, which is no half of a character anywhere."""
-    start = max(0, next((at for at, byte in enumerate(line) if byte > 0x7F), 0) - 100)
-    start = max(0, line.rfind(b" ", 0, start))
-    cut = line.rfind(b" ", start, start + _SAMPLE)
-    return line[start : cut + 1] if cut > start else line[start : start + _SAMPLE]

@@ -12,14 +12,13 @@ from typing import Any
 
 from lxml import etree
 
-from ragchat.documents.blobs import data_blobs
 from ragchat.documents.document import Document, FailedDocument
 from ragchat.documents.encoding import Undecodable, decode
-from ragchat.documents.labels import plain_label, title_from_name
+from ragchat.documents.labels import plain_label
 from ragchat.documents.page import Page
-from ragchat.documents.spans import cut_blocks
+from ragchat.documents.reading import Reading
 
-EXTRACTOR = "html/1"
+EXTRACTOR = "html/2"
 
 _REPAIR = "open it in a browser and save it again, or as text"
 
@@ -54,34 +53,29 @@ _NO_DATA_TABLE = ("table", "ul", "ol", "pre", "blockquote", *_HEADINGS)
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 
 
-def parse(data: bytes, name: str, digest: str) -> Document | FailedDocument:
+def parse(data: bytes, name: str, digest: str, _reading: Reading) -> Document | FailedDocument:
     """An HTML file as a document of readable text, or why it is none."""
     decoded = decode(data, declared=_declared_encoding(data))
     if isinstance(decoded, Undecodable):
         return FailedDocument(name, decoded.reason, decoded.hint, digest, EXTRACTOR)
     page = Page()
     try:
-        root = _tree(decoded.text)
-    except _TooDeepError:
+        title = put_html(decoded.text, page)
+    except TooDeepError:
         return FailedDocument(name, "its HTML is nested too deep to be read", _REPAIR, digest, EXTRACTOR)
-    if root is not None:
-        _walk(root, page)
-    text, blocks = page.finish()
-    excluded = data_blobs(text)
-    return Document(
-        name=name,
-        title=_title(root) or page.first_heading or title_from_name(name),
-        text=text,
-        encoding=decoded.encoding,
-        sections=page.sections(),
-        blocks=tuple(cut_blocks(text, blocks, excluded)),
-        silent=(),
-        excluded=tuple(excluded),
-        locators=(),
-        extractor=EXTRACTOR,
-        digest=digest,
-        stored=True,
-    )
+    return page.finish(name=name, digest=digest, extractor=EXTRACTOR, title=title, encoding=decoded.encoding)
+
+
+def put_html(source: str, page: Page) -> str:
+    """Put what a reader of the HTML sees into the page; returns its title, "" for none.
+
+    Raises TooDeepError.
+    """
+    root = _tree(source)
+    if root is None:
+        return ""
+    _walk(root, page)
+    return _title(root)
 
 
 def _declared_encoding(data: bytes) -> str:
@@ -90,7 +84,7 @@ def _declared_encoding(data: bytes) -> str:
 
 
 def _tree(source: str) -> Any:
-    """The page's root element, or None for a page without any. Raises _TooDeepError."""
+    """The page's root element, or None for a page without any. Raises TooDeepError."""
     source = _DOCUMENT_TYPE.sub("", source, count=1)
     source = _GIANT_TAG.sub(r"<\1>", _DATA_ADDRESS.sub("data:", source))
     if "http://www.w3.org/1999/xhtml" in source[:4096]:
@@ -101,11 +95,11 @@ def _tree(source: str) -> Any:
     # libxml2 gives up at 2,048 levels; a page that deep says nothing with them.
     root, whole = _parsed(_TAG.sub(_flat, source))
     if not whole:
-        raise _TooDeepError
+        raise TooDeepError
     return root
 
 
-class _TooDeepError(Exception):
+class TooDeepError(Exception):
     """The page cannot be read to its end."""
 
 
@@ -169,13 +163,14 @@ def _took_whole(element: Any, page: Page) -> bool:
     if element.tag != "table" or not _holds_data(element):
         return False
     caption = element.find("caption")
-    if caption is not None:
-        page.end_block()
-        page.add(_words(caption))
     rows = [row for row in element.iter("tr") if not _is_left_out(row)]
     cells = [[cell for cell in row if cell.tag in {"td", "th"} and not _is_left_out(cell)] for row in rows]
     named = bool(cells) and bool(cells[0]) and all(cell.tag == "th" for cell in cells[0])
-    page.add_table([[_words(cell) for cell in row] for row in cells], first_row_names=named)
+    page.add_table(
+        [[_words(cell) for cell in row] for row in cells],
+        naming_rows=int(named),
+        caption="" if caption is None else _words(caption),
+    )
     return True
 
 

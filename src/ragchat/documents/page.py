@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ragchat.documents.document import Block, BlockKind, Section, Span
+from ragchat.documents.blobs import data_blobs
+from ragchat.documents.document import Block, BlockKind, Document, Locator, Span
 from ragchat.documents.headings import Heading, sections_of
-from ragchat.documents.labels import plain_label
+from ragchat.documents.labels import plain_label, title_from_name
+from ragchat.documents.spans import cut_blocks
 
 _SPACE = re.compile(r"\s+")
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -28,6 +31,7 @@ class Page:
         self._lists: list[int | None] = []
         # "quote", or what stands before the first words of a list item: "- ", "3. ", afterwards "".
         self._around: list[tuple[BlockKind, str]] = []
+        self._places: list[Locator] = []
 
     @property
     def first_heading(self) -> str:
@@ -42,6 +46,11 @@ class Page:
     def break_line(self) -> None:
         """A line break that the page asks for."""
         self._words.append("\n")
+
+    def begin_place(self, kind: str, value: str) -> None:
+        """What follows lies on this page, slide or the like, up to the next place."""
+        self.end_block()
+        self._places.append(Locator(kind, value, self._length, self._length))
 
     def begin_heading(self, level: int) -> None:
         """The words up to the end of the block are a heading."""
@@ -96,23 +105,76 @@ class Page:
                 self._around[-1] = (kind, "")
             self._put(marker + text, kind)
 
-    def add_table(self, rows: Sequence[Sequence[str]], *, first_row_names: bool) -> None:
-        """A table, a row a line."""
-        self.end_block()
-        lines = [" | ".join(row) for row in rows if any(row)]
-        start = self._put("\n".join(lines), "table")
-        if first_row_names and lines and rows and any(rows[0]):
-            last = self._blocks[-1]
-            self._blocks[-1] = Block("table", last.start, last.end, Span(start, start + len(lines[0])))
+    def add_table(
+        self,
+        rows: Sequence[Sequence[str]],
+        *,
+        naming_rows: int = 0,
+        caption: str = "",
+        places: Sequence[str] = (),
+    ) -> None:
+        """A table, a row a line; cells without words at the end of a row are left out.
 
-    def finish(self) -> tuple[str, list[Block]]:
-        """The whole text and its blocks."""
+        naming_rows: how many rows at the top hold names and units of columns. caption: what it is a table of.
+        places: for each row its cells, as the value of a `sheet` locator.
+        """
         self.end_block()
-        return "".join(self._parts), self._blocks
+        lines = [line_of_cells(row) for row in rows]
+        shown = [line for line in lines if line]
+        if not shown:
+            return
+        above = self._put(caption, "paragraph") if caption else -1
+        start = self._put("\n".join(shown), "table")
+        names = "\n".join(line for line in lines[:naming_rows] if line)
+        self._blocks[-1] = replace(
+            self._blocks[-1],
+            header=Span(start, start + len(names)) if names else None,
+            caption=Span(above, above + len(caption)) if caption else None,
+        )
+        at = start
+        for line, place in zip(lines, places, strict=False):
+            if line:
+                self._places.append(Locator("sheet", place, at, at + len(line)))
+                at += len(line) + 1
 
-    def sections(self) -> tuple[Section, ...]:
-        """The sections of the text finished before."""
-        return sections_of(self._headings, 0, self._length)
+    def finish(
+        self,
+        *,
+        name: str,
+        digest: str,
+        extractor: str,
+        title: str = "",
+        encoding: str = "",
+        gaps: tuple[str, ...] = (),
+    ) -> Document:
+        """The document of all that was put in. title: unless it has none, in which case its first heading."""
+        self.end_block()
+        text = "".join(self._parts)
+        excluded = data_blobs(text)
+        return Document(
+            name=name,
+            title=plain_label(title) or self.first_heading or title_from_name(name),
+            text=text,
+            encoding=encoding,
+            sections=sections_of(self._headings, 0, self._length),
+            blocks=tuple(cut_blocks(text, self._blocks, excluded)),
+            silent=(),
+            excluded=tuple(excluded),
+            locators=self._locators(),
+            extractor=extractor,
+            digest=digest,
+            stored=True,
+            gaps=gaps,
+        )
+
+    def _locators(self) -> tuple[Locator, ...]:
+        """Each place up to the next one, unless it says itself where it ends; empty ones left out."""
+        ends = [*(place.start for place in self._places[1:]), self._length]
+        open_ended = (
+            place if place.end > place.start else replace(place, end=end)
+            for place, end in zip(self._places, ends, strict=False)
+        )
+        return tuple(place for place in open_ended if place.end > place.start)
 
     def _put(self, text: str, kind: BlockKind) -> int:
         """Append a block and return where it starts."""
@@ -129,3 +191,8 @@ class Page:
     def _append(self, text: str) -> None:
         self._parts.append(text)
         self._length += len(text)
+
+
+def line_of_cells(row: Sequence[str]) -> str:
+    """A row of a table as one line; a break within a cell becomes a blank."""
+    return " | ".join(" ".join(cell.split()) for cell in row).rstrip(" |").lstrip()

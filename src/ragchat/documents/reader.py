@@ -1,6 +1,7 @@
-"""Files become documents: which format reads which file, and the two ways in.
+"""Files become documents: which format reads which file, and the ways in.
 
-A new format is one file with `parse(data, name, digest)` and one line in `_FORMATS`.
+A new format is one file with a `parse` (as `Parser` or `IsolatedParser` in reading.py) and one line in
+`_FORMATS`.
 """
 
 from __future__ import annotations
@@ -10,34 +11,53 @@ import hashlib
 import importlib
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from posixpath import splitext
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from ragchat.documents.document import Document, FailedDocument
+from ragchat.documents.reading import IsolatedParser, Parser, Reading
+from ragchat.settings import NotesSettings
+
+if TYPE_CHECKING:
+    from ragchat.documents.workers import WorkerPool
 
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """extractor: name and version; a new version makes this format's documents stale."""
+    """extractor: name and version; a new version makes this format's documents stale.
+
+    isolated: read in a process of its own, because its library may hang or crash on a broken file.
+    """
 
     extractor: str
     module: str
     suffixes: tuple[str, ...]
+    isolated: bool = False
+
+    @property
+    def path(self) -> str:
+        """Of the module, as it is imported."""
+        return f"ragchat.documents.{self.module}"
 
 
 # A file without a suffix is plain text: that is how README, TODO and many people's notes are named.
 _FORMATS = (
     _Format("markdown/1", "markdown", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
     _Format("text/1", "plain", (".txt", ".text", ".log", "")),
-    _Format("html/1", "html", (".html", ".htm", ".xhtml")),
+    _Format("html/2", "html", (".html", ".htm", ".xhtml"), isolated=True),
 )
 _BY_SUFFIX = {suffix: form for form in _FORMATS for suffix in form.suffixes}
 
 
-class _Parser(Protocol):
-    def __call__(self, data: bytes, name: str, digest: str) -> Document | FailedDocument: ...
+class Parse(Protocol):
+    """Makes a document of a file's bytes, by the suffix of its name."""
+
+    def __call__(self, data: bytes, name: str) -> Document | FailedDocument:
+        """What could not be read is a failed document."""
 
 
 def supported(name: str) -> bool:
@@ -51,10 +71,53 @@ def extractor_of(name: str) -> str:
     return form.extractor if form else ""
 
 
-def read_document(path: Path, name: str, *, max_bytes: int) -> Document | FailedDocument:
+class Read(Protocol):
+    """`read_document`, with what it needs for files that are read in processes of their own."""
+
+    def __call__(self, path: Path, name: str, *, max_bytes: int) -> Document | FailedDocument:
+        """A file that cannot be read, or is over `max_bytes`, is a failed document."""
+
+
+@contextmanager
+def open_reader(notes: NotesSettings) -> Iterator[Read]:
+    """`read_document` under the limits of the settings, what is isolated in processes that end with it."""
+    pools: list[WorkerPool] = []
+
+    def parse(data: bytes, name: str) -> Document | FailedDocument:
+        form = _BY_SUFFIX.get(_suffix(name))
+        if form is None or not form.isolated:
+            return parse_document(data, name)
+        if not pools:
+            pools.append(_pool(notes))
+        digest = hashlib.sha256(data).hexdigest()
+        return pools[0].parse(form.path, form.extractor, data, name, digest)
+
+    def read(path: Path, name: str, *, max_bytes: int) -> Document | FailedDocument:
+        return read_document(path, name, max_bytes=max_bytes, parse=parse)
+
+    try:
+        yield read
+    finally:
+        for pool in pools:
+            pool.close()
+
+
+def _pool(notes: NotesSettings) -> WorkerPool:
+    # Loaded only here: a run over text starts no process.
+    from ragchat.documents.workers import Limits, WorkerPool
+
+    return WorkerPool(
+        Limits(notes.reader_seconds, notes.reader_memory_mb, notes.ocr_languages, notes.ocr_confidence)
+    )
+
+
+def read_document(
+    path: Path, name: str, *, max_bytes: int, parse: Parse | None = None
+) -> Document | FailedDocument:
     """Read one file. Links are not followed, and nothing but a regular file is opened.
 
-    A file that cannot be read, or is over `max_bytes`, is a failed document.
+    A file that cannot be read, or is over `max_bytes`, is a failed document. parse: `parse_document` unless
+    something else is to do it.
     """
     try:
         data = _bytes_of(path, max_bytes)
@@ -63,20 +126,22 @@ def read_document(path: Path, name: str, *, max_bytes: int) -> Document | Failed
     except OSError as error:
         reason = f"it cannot be read: {error.strerror or error}"
         return FailedDocument(name, reason, _HINTS.get(error.errno or 0, _LOOK), "", extractor_of(name))
-    return parse_document(data, name)
+    return (parse or parse_document)(data, name)
 
 
-def parse_document(data: bytes, name: str) -> Document | FailedDocument:
-    """A file's bytes as a document, by the suffix of its name."""
+def parse_document(data: bytes, name: str, reading: Reading | None = None) -> Document | FailedDocument:
+    """A file's bytes as a document, by the suffix of its name, read in this process without any limits."""
     digest = hashlib.sha256(data).hexdigest()
     form = _BY_SUFFIX.get(_suffix(name))
     if form is None:
         reason = f"there is no reader for {_suffix(name)} files"
         return FailedDocument(name, reason, "convert it to Markdown, text or HTML", digest)
     # Imported when first needed: the screen's first frame must not wait for an HTML parser.
-    parser = cast(_Parser, importlib.import_module(f"ragchat.documents.{form.module}").parse)
+    module = importlib.import_module(form.path)
     try:
-        return parser(data, name, digest)
+        if form.isolated:
+            return cast(IsolatedParser, module.parse)(data, name, digest, reading or Reading())
+        return cast(Parser, module.parse)(data, name, digest)
     except Exception as error:  # one file that a parser chokes on must not stop the others
         reason = f"the {form.extractor} reader failed on it: {type(error).__name__}"
         return FailedDocument(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from ragchat.chunking.chunk import Chunk, TokenCounter
 from ragchat.chunking.chunker import chunk_document
 from ragchat.chunking.options import ChunkOptions
 from ragchat.documents.document import Document
-from ragchat.documents.reader import extractor_of, read_document, supported
+from ragchat.documents.reader import extractor_of, open_reader, supported
 from ragchat.embedding.embedder import Embedder, EmbedderStamp
 from ragchat.errors import IndexStale
 from ragchat.index.intake import Reader
@@ -33,7 +34,8 @@ class Indexer:
 
     embedder: opens the embedder; called only when something must be embedded, or the stamp is not known.
     expected_stamp: the stamp that `embedder` would give, without opening it; None where that cannot be told.
-    read, extractor_of, chunk: how files become documents and documents chunks.
+    read, extractor_of, chunk: how files become documents and documents chunks; the settings
+        say how to read where `read` does not.
     """
 
     def __init__(
@@ -45,7 +47,7 @@ class Indexer:
         notes: NotesSettings,
         chunking: ChunkOptions,
         expected_stamp: Callable[[], EmbedderStamp | None] = lambda: None,
-        read: Reader = read_document,
+        read: Reader | None = None,
         extractor_of: Callable[[str], str] = extractor_of,
         chunk: Chunker = chunk_document,
     ) -> None:
@@ -78,30 +80,34 @@ class Indexer:
         IndexLocked, IndexStale (another embedder or chunker, without rebuild), EmbedderUnavailable,
         StorageFailed.
         """
-        run = Run(
-            folder=self._folder,
-            index=self._index,
-            open_embedder=self._open_embedder,
-            check_stamp=lambda stamp: self._check_stamp(stamp, rebuild=rebuild),
-            read=self._read,
-            extractor_of=self._extractor_of,
-            chunk=lambda document, counter: self._chunk(document, self._chunking, counter),
-            max_bytes=int(self._notes.max_file_mb * _MEGABYTE),
-            reuse=not rebuild,
-            on_progress=on_progress or _ignore,
-            cancel=cancel or threading.Event(),
-        )
-        run.tell("scanning")
-        with self._index.writing():
-            found = scan(self._folder, self._notes, supported)
-            sources = self._index.sources()
-            if rebuild:
-                plan = plan_rebuild(found, sources)
-            else:
-                self._check_stamp(self._expected_stamp() or run.embedder().stamp, rebuild=False)
-                plan = plan_update(found, sources, self._extractor_of, retry=retry)
-            run.execute(plan, sources)
-            return run.report(found, plan)
+        with self._reader() as read:
+            run = Run(
+                folder=self._folder,
+                index=self._index,
+                open_embedder=self._open_embedder,
+                check_stamp=lambda stamp: self._check_stamp(stamp, rebuild=rebuild),
+                read=read,
+                extractor_of=self._extractor_of,
+                chunk=lambda document, counter: self._chunk(document, self._chunking, counter),
+                max_bytes=int(self._notes.max_file_mb * _MEGABYTE),
+                reuse=not rebuild,
+                on_progress=on_progress or _ignore,
+                cancel=cancel or threading.Event(),
+            )
+            run.tell("scanning")
+            with self._index.writing():
+                found = scan(self._folder, self._notes, supported)
+                sources = self._index.sources()
+                if rebuild:
+                    plan = plan_rebuild(found, sources)
+                else:
+                    self._check_stamp(self._expected_stamp() or run.embedder().stamp, rebuild=False)
+                    plan = plan_update(found, sources, self._extractor_of, retry=retry)
+                run.execute(plan, sources)
+                return run.report(found, plan)
+
+    def _reader(self) -> AbstractContextManager[Reader]:
+        return open_reader(self._notes) if self._read is None else nullcontext(self._read)
 
     def _check_stamp(self, embedder: EmbedderStamp, *, rebuild: bool) -> None:
         """Keep the index under this stamp, or say that it was made under another."""

@@ -1,0 +1,41 @@
+"""What a reader in a process of its own is told beside the bytes of its file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from ragchat.documents.document import Document, FailedDocument
+
+
+def _unheard() -> None:
+    """Nobody waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a file is read.
+
+    languages: of the words in pictures, as Tesseract names them, "eng+jpn"; "" reads no pictures.
+    confidence: percent; a page that Tesseract reads with less is failed rather than guessed.
+    progressed: to be called after each page or so: a reader that is heard of gets its time anew.
+    """
+
+    languages: str = "eng"
+    confidence: int = 60
+    progressed: Callable[[], None] = _unheard
+
+
+class Parser(Protocol):
+    """A format that is read in the process that asks."""
+
+    def __call__(self, data: bytes, name: str, digest: str) -> Document | FailedDocument:
+        """The document that the bytes make, or why they make none."""
+
+
+class IsolatedParser(Protocol):
+    """A format whose library may hang, crash or fill the memory, and is run in a process of its own."""
+
+    def __call__(self, data: bytes, name: str, digest: str, reading: Reading) -> Document | FailedDocument:
+        """The document that the bytes make, or why they make none."""
