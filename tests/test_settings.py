@@ -129,7 +129,7 @@ def test_ollamas_own_variable_stands_below_ours(tmp_path: Path) -> None:
         ("[retrieval]\nthreshold = -0.1", "a number from 0 to 2 or 'auto'"),
         ("[chunking]\nsize = 10", "a whole number from 40"),
         ("[chunking]\nheader = 1", "true or false"),
-        ('[chunking]\nstrategy = "semantic"', "'boundaries' or 'blind'"),
+        ('[chunking]\nstrategy = "semantic"', "'boundaries' or 'blind' or 'sections'"),
         ('[notes]\nexclude = "*.log"', "a list of texts"),
         ("[notes]\nexclude = [1]", "a list of texts"),
         ("[notes]\nfolder = 1", "a text"),

@@ -38,7 +38,7 @@ class NotesSettings:
 class ChunkingSettings:
     """How a document is cut. A change makes the index stale."""
 
-    strategy: Literal["boundaries", "blind"] = "boundaries"
+    strategy: Literal["boundaries", "blind", "sections"] = "boundaries"
     size: int = 512
     """Target length of a passage in characters."""
     overlap: int = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,3 +94,9 @@ def test_the_estimate_is_above_what_real_tokenizers_count() -> None:
     # Counted with SmolLM2's and XLM-R's tokenizers: 10 to 13, and 8 to 14.
     assert estimate_tokens("The lease ends on 31 March 2027, after notice.") >= 13
     assert estimate_tokens("契約は三月に終わります。") >= 14
+
+
+def test_a_passages_overlap_is_sent_with_it() -> None:
+    chunk = replace(a_chunk("it ends in March."), lead="Unless renewed, ")
+    message = build_prompt(a_trace("When?", [chunk]), WIDE).messages[1]["content"]
+    assert "\n\nUnless renewed, it ends in March.\n<<<end of source 1" in message

@@ -155,6 +155,15 @@ def test_japanese_is_cut_to_the_window_at_full_stops() -> None:
     assert min(len(chunk.content) for chunk in chunks[:-1]) > 200
 
 
+def test_a_whole_section_is_one_passage_as_far_as_the_window_reads() -> None:
+    builder = DocumentBuilder().heading("A").block("one " * 100).block("two " * 100)
+    document = builder.heading("B").block("three " * 400).build()
+    whole, *parts = chunks_of(document, ChunkOptions(strategy="sections", size=100))
+    assert (whole.section, whole.content[:3], whole.content[-3:]) == (("A",), "one", "two")
+    assert {chunk.section for chunk in parts} == {("B",)}
+    assert len(parts) == 2  # 400 words and a window of 256
+
+
 def test_overlap_grows_what_is_embedded_and_not_what_is_quoted() -> None:
     document = DocumentBuilder().block("".join(SENTENCE.format(number) for number in range(20))).build()
     first, second, *_ = chunks_of(document, ChunkOptions(overlap=40))
@@ -163,6 +172,7 @@ def test_overlap_grows_what_is_embedded_and_not_what_is_quoted() -> None:
     context = document.text[second.context_start : second.start]
     assert context == "in spring, says Dr. Lee of St. Mary. "
     assert second.text == f"[Notes]\n{context}{second.content}"
+    assert (second.lead, second.sent) == (context, context + second.content)
 
 
 def test_a_blind_window_halved_for_the_encoder_is_labelled_where_each_half_begins() -> None:

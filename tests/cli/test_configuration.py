@@ -64,7 +64,7 @@ def test_set_makes_the_file(ragchat: Ragchat, tmp_path: Path) -> None:
     [
         ("retrieval.treshold", "0.5", "did you mean retrieval.threshold?"),
         ("retrieval.threshold", "3", "a number from 0 to 2 or 'auto'"),
-        ("chunking.strategy", "semantic", "'boundaries' or 'blind'"),
+        ("chunking.strategy", "semantic", "'boundaries' or 'blind' or 'sections'"),
     ],
 )
 def test_set_refuses_what_could_not_be_read(

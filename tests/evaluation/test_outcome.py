@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from ragchat.evaluation.outcome import observe
 from tests.evaluation.making import asked, candidate, chunk_at, trace_of
@@ -22,6 +23,12 @@ def test_half_a_span_is_half() -> None:
     assert (found.whole, found.half) == (None, 1)
     found = observe(asked("q", (41, 61)), trace_of([candidate(chunk_at(0, 50), 1)])).ranks["ragchat"]
     assert found.half is None
+
+
+def test_what_is_sent_with_a_passage_counts_as_found_in_it() -> None:
+    overlapping = replace(chunk_at(50, 100), context_start=40)
+    found = observe(asked("q", (40, 80)), trace_of([candidate(overlapping, 1)])).ranks["ragchat"]
+    assert (found.whole, found.characters) == (1, (60,))
 
 
 def test_a_condition_and_its_exception_are_both_wanted() -> None:

@@ -62,6 +62,16 @@ class IndexContract(ABC):
         assert snapshot.coverage == begun.coverage() == Coverage(1, 0, 0)
         assert snapshot.chunk_count == begun.chunk_count() == 2
 
+    def test_the_words_before_a_passage_are_the_documents_own(self, begun: Index) -> None:
+        whole = document("a.md", "first words, second words")
+        (chunk,) = chunks_of(whole, (13, 25))
+        chunk = dataclasses.replace(chunk, context_start=6, lead=whole.text[6:13])
+        begun.replace(whole, source("a.md", whole.text), [chunk], embed([chunk]))
+        snapshot = begun.snapshot()
+        hits = snapshot.dense(EMBEDDER.embed_question("second"), 1, ANYWHERE)
+        assert snapshot.chunks([hit.chunk_id for hit in hits]) == [chunk]
+        assert chunk.sent == "words, second words"
+
     def test_equal_distances_come_in_order_of_their_ids(self, begun: Index) -> None:
         put(begun, "a.md", *["same words"] * 9)
         snapshot = begun.snapshot()

@@ -104,7 +104,7 @@ def _messages(question: str, chunks: Sequence[Chunk]) -> tuple[Mapping[str, str]
 
 def _body(chunk: Chunk) -> str:
     section = " > ".join((chunk.title, *chunk.section))
-    return f"File: {_label(chunk.document)}\nSection: {_label(section)}\n\n{_harmless(chunk.content)}"
+    return f"File: {_label(chunk.document)}\nSection: {_label(section)}\n\n{_harmless(chunk.sent)}"
 
 
 def _label(name: str) -> str:

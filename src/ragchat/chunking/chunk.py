@@ -3,6 +3,9 @@
 A chunk has two texts. `text` is what the encoder reads: a header that says where we are, then the words.
 `content` is only the document's own words, so that `document.text[start:end] == content` holds for every
 chunk ever made. Nothing downstream may quote `text`.
+
+It has two ranges, too. Its own, [start, end), is what is cited. With overlap it is sent with the words before
+it: [context_start, end) is what the prompt carries, and what counts as found when retrieval is measured.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ class Chunk:
     first_line, last_line: 1-based, as an editor counts them (CRLF, CR and LF each end a line).
     context_start: where the overlap with the passage before begins; equal to start without overlap.
         The overlap is part of `text`, never of `content`.
+    lead: the overlap as it stands in the document, from context_start to start.
     tokens: tokens of `text`, special tokens included, by the encoder's own tokenizer.
     header_tokens: how many of them are the header's.
     locator: beside the characters, "page=12" and the like; "" where there is none.
@@ -37,6 +41,12 @@ class Chunk:
     tokens: int
     header_tokens: int
     locator: str = ""
+    lead: str = ""
+
+    @property
+    def sent(self) -> str:
+        """What the model reads of it: the document's own words from context_start to end."""
+        return self.lead + self.content
 
 
 class TokenCounter(Protocol):

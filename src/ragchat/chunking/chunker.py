@@ -30,6 +30,8 @@ from ragchat.errors import UsageError
 
 SMALLEST_WINDOW = 48
 """Tokens; a third of it is the header's, a quarter of the rest a table's column names."""
+_WHOLE = 10**9
+"""Characters: for sections that nothing but the encoder's window may cut."""
 
 
 def chunk_document(document: Document, options: ChunkOptions, counter: TokenCounter) -> list[Chunk]:
@@ -44,7 +46,7 @@ def chunk_document(document: Document, options: ChunkOptions, counter: TokenCoun
             hint=f"set embedding.model to one that reads {SMALLEST_WINDOW} tokens or more",
         )
     chunker = _Chunker(document, options, counter)
-    return list(chunker.by_boundaries() if options.strategy == "boundaries" else chunker.blindly())
+    return list(chunker.blindly() if options.strategy == "blind" else chunker.by_boundaries())
 
 
 class _Chunker:
@@ -54,7 +56,8 @@ class _Chunker:
         self._counter = counter
         self._speech = Speech(document.text, document.silent)
         self._breaks = Breaks(_unwanted(document, options))
-        self._cutter = Cutter(document, options.size, counter, self._speech, self._breaks)
+        self._size = _WHOLE if options.strategy == "sections" else options.size
+        self._cutter = Cutter(document, self._size, counter, self._speech, self._breaks)
         self._headers = Headers(document.title, counter, counter.window // 3)
         self._sections = all_sections(document)
         self._section_starts = [section.start for section in self._sections]
@@ -125,7 +128,7 @@ class _Chunker:
         tokens = group[0].columns_tokens + sum(member.tokens for member in group) + piece.tokens
         return (
             tokens <= room
-            and self._cutter.fits(start, piece.end, self._options.size)
+            and self._cutter.fits(start, piece.end, self._size)
             and not self._breaks.part(start, piece.end)
         )
 
@@ -184,6 +187,7 @@ class _Chunker:
             tokens=tokens,
             header_tokens=header_tokens,
             locator=self._locators.locator_of(start, end),
+            lead=self._document.text[context_start:start],
         )
 
     def _counted(self, before: str, start: int, end: int) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from ragchat.errors import UsageError
 
-Strategy = Literal["boundaries", "blind"]
+Strategy = Literal["boundaries", "blind", "sections"]
 
 SMALLEST_SIZE = 40
 """Characters; below it a passage is a scrap of a sentence and says nothing on its own."""
@@ -20,7 +20,8 @@ _VERSION = 1
 class ChunkOptions:
     """How a document is cut. Raises UsageError when no chunk could be cut so.
 
-    strategy: "boundaries" keeps sections, blocks and sentences whole; "blind" cuts every `size` characters.
+    strategy: "boundaries" keeps sections, blocks and sentences whole; "blind" cuts every `size` characters;
+        "sections" keeps a section in one passage, whatever its size, as far as the encoder's window allows.
     size: the most characters of a passage that are read; silent ranges (link targets, tags) do not count.
     overlap: characters of the passage before that are embedded too; never quoted.
     header: embed `[Title > Heading]` before the passage.

@@ -1,7 +1,7 @@
 """What one question's trace amounts to, as numbers only: everything later is counted from these.
 
 Four rankings are read from one trace: the dense search, BM25, their fusion (RRF), and the order in which
-ragchat takes its sources, whatever reranked it last.
+ragchat takes its sources, whatever reranked it last. A passage counts with its overlap: that is what is sent.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _ranks(golds: Sequence[Gold], chunks: Sequence[Chunk]) -> Ranks:
         document=next(
             (rank for rank, chunk in enumerate(chunks, 1) if first and chunk.document == first.document), None
         ),
-        characters=tuple(accumulate(chunk.end - chunk.start for chunk in passed)),
+        characters=tuple(accumulate(chunk.end - chunk.context_start for chunk in passed)),
         tokens=tuple(accumulate(chunk.tokens - chunk.header_tokens for chunk in passed)),
     )
 
@@ -117,7 +117,7 @@ def _first_rank(chunks: Sequence[Chunk], gold: Gold, share: float) -> int | None
     """The rank of the first chunk that holds this share of the span."""
     for rank, chunk in enumerate(chunks, start=1):
         if chunk.document == gold.document:
-            held = min(chunk.end, gold.end) - max(chunk.start, gold.start)
+            held = min(chunk.end, gold.end) - max(chunk.context_start, gold.start)
             if held >= share * (gold.end - gold.start):
                 return rank
     return None

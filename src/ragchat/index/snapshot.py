@@ -188,6 +188,7 @@ class MemorySnapshot:
 
     def _chunk(self, stored: StoredChunk) -> Chunk:
         document = self._documents[stored.document_id]
+        text = self._text(stored.document_id)
         return Chunk(
             document=document.name,
             title=document.title,
@@ -196,12 +197,13 @@ class MemorySnapshot:
             end=stored.end,
             first_line=stored.first_line,
             last_line=stored.last_line,
-            content=self._text(stored.document_id)[stored.start : stored.end],
+            content=text[stored.start : stored.end],
             text=stored.text,
             context_start=stored.context_start,
             tokens=stored.tokens,
             header_tokens=stored.header_tokens,
             locator=stored.locator,
+            lead=text[stored.context_start : stored.start],
         )
 
     def _lexical_index(self) -> Lexical:
