@@ -1,0 +1,43 @@
+"""What a run is asked to do, and where it may write."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.peers import Peers
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The same for every subject.
+
+    sizes: chunks of the synthetic indexes. files: notes of the synthetic folder. rounds: how often each
+    contender is measured. work: scratch, deleted afterwards. cache: what is kept between runs (the exported
+    model, the peers). peers: None where they are not wanted.
+    """
+
+    sizes: tuple[int, ...]
+    files: int
+    rounds: int
+    texts: int
+    work: Path
+    cache: Path
+    peers: Peers | None
+
+    def environment(self, home: Path) -> dict[str, str]:
+        """For a program that touches nothing of the user's own; `home` holds its data folder."""
+        return {
+            **os.environ,
+            "HOME": str(home),
+            "TERM": "xterm-256color",
+            "COLUMNS": "120",
+            "LINES": "36",
+            "OLLAMA_HOST": "127.0.0.1:9",
+            "RAGCHAT_DATA_DIR": str(home / "data"),
+            "RAGCHAT_CONFIG_DIR": str(home / "config"),
+            "RAGCHAT_CACHE_DIR": str(self.cache / "ragchat"),
+        }

@@ -1,0 +1,1 @@
+"""One file a subject: each has `measure(plan) -> list[Row]`."""
