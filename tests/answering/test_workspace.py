@@ -21,7 +21,7 @@ from ragchat.answering.workspace import Workspace
 from ragchat.embedding import registry
 from ragchat.errors import FolderMissing, IndexMissing, IndexStale
 from ragchat.index.progress import IndexProgress
-from ragchat.index.protocol import Scope
+from ragchat.index.protocol import Coverage, Scope
 from ragchat.settings import EmbeddingSettings, OllamaSettings, RetrievalSettings, Settings
 from tests.answering.making import the_answer
 from tests.doubles import WordEmbedder
@@ -266,31 +266,40 @@ def test_a_question_while_indexing_is_judged_by_what_is_indexed(
     workspace.update()
     for number in range(400):
         (notes / f"{number}.md").write_text(f"# Note {number}\n\nSome words about topic {number}.\n")
-    origins = []
+    thresholds = []
 
     def ask_late(progress: IndexProgress) -> None:
         if progress.phase == "indexing" and progress.documents_done > 100:
-            origins.append(workspace.assistant().retrieve(ASKED).threshold.origin)
+            thresholds.append(workspace.assistant().retrieve(ASKED).threshold)
 
-    assert workspace.assistant().retrieve(ASKED).threshold.origin == "default"
+    of_few = workspace.assistant().retrieve(ASKED).threshold
     assert workspace.update(on_progress=ask_late).complete
-    assert set(origins) == {"auto"}
+    of_all = workspace.assistant().retrieve(ASKED).threshold
+    assert (of_few.origin, of_all.origin) == ("default", "auto")
+    assert {threshold.origin for threshold in thresholds} == {"provisional", "auto"}
+    assert max(threshold.value for threshold in thresholds) < of_few.value
     workspace.close()
 
 
-def test_before_anything_is_read_there_is_no_answer_to_refuse(workspace: Workspace) -> None:
-    """Over no documents at all, NO ANSWER would be a lie."""
-    phases: list[str] = []
+def test_before_anything_is_read_there_is_no_answer_to_refuse(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Over no documents at all, NO ANSWER would be a lie; over documents without vectors there is one."""
+    monkeypatch.setattr("ragchat.answering.at_once.READING_SECONDS", 0.0)
+    found: dict[str, Coverage] = {}
 
     def ask_at_once(progress: IndexProgress) -> None:
-        if progress.documents_done == 0:
+        if progress.documents_read == 0:
             with pytest.raises(IndexMissing):
                 workspace.assistant().retrieve(ASKED)
-            phases.append(progress.phase)
+        elif progress.phase == "loading model":
+            trace = workspace.assistant().retrieve(ASKED)
+            assert trace.sources[0].chunk.document == "house/lease.md"
+            found[progress.phase] = trace.coverage
 
     workspace.update(on_progress=ask_at_once)
-    assert "loading model" in phases
-    assert not workspace.assistant().retrieve(ASKED).refused
+    assert found == {"loading model": Coverage(0, 0, 0, pending=2, by_words=2)}
+    assert workspace.assistant().retrieve(ASKED).coverage == Coverage(2, 0, 0)
 
 
 def test_a_model_of_a_flag_or_the_environment_beats_the_remembered_one(

@@ -150,7 +150,7 @@ def test_a_file_over_the_limit_is_a_failed_document(notes: Notes) -> None:
 
 
 def test_files_that_vanish_or_change_while_they_are_read(notes: Notes) -> None:
-    notes.write(a="one", b="two", c="three")
+    notes.write(c="three", b="two", a="one")  # the latest is read first
 
     def read(path: Path, name: str, *, max_bytes: int) -> Document | FailedDocument:
         if name == "a.md":

@@ -18,14 +18,13 @@ from ragchat.answering.folder_models import FolderModels
 from ragchat.errors import FolderMissing, IndexMissing
 
 if TYPE_CHECKING:
-    from ragchat.answering.assistant import Assistant
+    from ragchat.answering.assistant import Assistant, Retrieves
     from ragchat.answering.conversation import Conversation
     from ragchat.answering.status import FolderStatus
     from ragchat.embedding.embedder import Embedder
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
     from ragchat.index.protocol import Index
-    from ragchat.retrieval.retriever import Retriever
-    from ragchat.retrieval.trace import Threshold
+    from ragchat.index.waiting import Waiting
     from ragchat.settings import Settings
 
 
@@ -35,7 +34,7 @@ class Workspace(FolderModels):
     def __init__(self, folder: Path, settings: Settings) -> None:
         super().__init__(folder, settings)
         self._kept = FolderIndex(self._data_dir, settings)
-        self._updating = threading.Event()
+        self._waiting: Waiting | None = None
 
     def index(self) -> Index:
         """The folder's index, created when there is none. Raises IndexCorrupt, StorageFailed."""
@@ -70,6 +69,7 @@ class Workspace(FolderModels):
     ) -> IndexReport:
         """Bring the index up to date, then the automatic threshold. Raises IndexStale, IndexLocked, …"""
         from ragchat.index.indexer import Indexer
+        from ragchat.index.waiting import Waiting
         from ragchat.retrieval.legibility import legibility_notice
 
         self._require_folder()
@@ -82,11 +82,13 @@ class Workspace(FolderModels):
             expected_stamp=self._kept.expected_stamp,
         )
         remember_folder(self._data_dir, self.folder)
-        self._updating.set()
+        self._waiting = waiting = Waiting()
         try:
-            report = indexer.run(rebuild=rebuild, retry=retry, on_progress=on_progress, cancel=cancel)
+            report = indexer.run(
+                rebuild=rebuild, retry=retry, on_progress=on_progress, cancel=cancel, waiting=waiting
+            )
         finally:
-            self._updating.clear()
+            self._waiting = None
         if report.complete:
             self._calibrate(on_progress)
         if report.added + report.updated and not report.warning:
@@ -148,24 +150,21 @@ class Workspace(FolderModels):
             what = "is no folder" if self.folder.exists() else "is not there"
             raise FolderMissing(f"{self.folder} {what}", hint="name a folder of notes: ragchat FOLDER")
 
-    def _retriever(self) -> Retriever:
+    def _retriever(self) -> Retrieves:
         from ragchat.retrieval.retriever import Retriever
+        from ragchat.retrieval.threshold import refresh_threshold
 
         if not self.has_index():
             self._require_folder()
             raise IndexMissing(f"{self.folder} has no index yet", hint=f"ragchat index -f {self.folder}")
         # Loading the model takes a while in which notes are read: what is searched is taken after it.
-        embedder, threshold = self.embedder(), self._threshold()
-        snapshot = self._kept.opened().snapshot()
-        if self._updating.is_set() and not snapshot.chunk_count:
-            raise IndexMissing(f"nothing in {self.folder} has been read yet", hint="ask again in a moment")
-        return Retriever(snapshot, embedder, self.settings.retrieval, threshold)
+        index, embedder, settings = self._kept.opened(), self.embedder(), self.settings.retrieval
+        if (waiting := self._waiting) is not None:
+            from ragchat.answering.at_once import RetrieverAtOnce
 
-    def _threshold(self) -> Threshold:
-        """Calibrated on what is indexed now: while a folder is being read, an earlier one is too loose."""
-        from ragchat.retrieval.threshold import refresh_threshold
-
-        return refresh_threshold(self._kept.opened(), self.embedder(), self.settings.retrieval)
+            return RetrieverAtOnce(index, waiting, embedder, self._kept.chunking(), settings)
+        threshold = refresh_threshold(index, embedder, settings)
+        return Retriever(index.snapshot(), embedder, settings, threshold)
 
     def _calibrate(self, on_progress: ProgressListener | None) -> None:
         from ragchat.index.progress import IndexProgress

@@ -110,6 +110,8 @@ def _described(progress: IndexProgress) -> str:
         return _waited_for(progress) or "loading the embedding model …"
     if progress.phase == "calibrating":
         return "measuring the threshold on this folder …"
+    if progress.phase == "reading":
+        return f"reading: {progress.documents_read:,} of {progress.documents_total:,} documents"
     if progress.phase != "indexing":
         return f"{progress.phase} …"
     failed = f", {progress.failed} failed" if progress.failed else ""

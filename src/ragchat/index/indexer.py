@@ -21,6 +21,7 @@ from ragchat.index.progress import IndexReport, ProgressListener, Survey
 from ragchat.index.protocol import Index, IndexStamp
 from ragchat.index.run import Run
 from ragchat.index.scan import scan, survey
+from ragchat.index.waiting import Waiting
 from ragchat.settings import NotesSettings
 
 _MEGABYTE = 1_000_000
@@ -72,10 +73,12 @@ class Indexer:
         retry: bool = False,
         on_progress: ProgressListener | None = None,
         cancel: threading.Event | None = None,
+        waiting: Waiting | None = None,
     ) -> IndexReport:
         """One run; what it has done stays, whatever ends it.
 
         rebuild: read and embed everything again, under the stamp of now. retry: read failed files again.
+        waiting: where what was read is found by its words until it is embedded.
         A document that cannot be embedded stays pending, and the report says so. Raises FolderMissing,
         IndexLocked, IndexStale (another embedder or chunker, without rebuild), EmbedderUnavailable,
         StorageFailed.
@@ -91,6 +94,7 @@ class Indexer:
                 chunk=lambda document, counter: self._chunk(document, self._chunking, counter),
                 max_bytes=int(self._notes.max_file_mb * _MEGABYTE),
                 reuse=not rebuild,
+                waiting=waiting or Waiting(),
                 on_progress=on_progress or _ignore,
                 cancel=cancel or threading.Event(),
             )

@@ -8,13 +8,14 @@ from typing import Literal
 
 from ragchat.documents.document import FailedDocument
 
-Phase = Literal["scanning", "loading model", "indexing", "calibrating", "done"]
+Phase = Literal["scanning", "loading model", "reading", "indexing", "calibrating", "done"]
 
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
     """Counters count what happened so far. documents_total covers only what has to be read.
 
+    documents_read: found by their words at least. documents_done: of these, those indexed or failed.
     current: the note in hand; while a model is loaded what is waited for, where that takes long; else "".
     """
 
@@ -25,6 +26,7 @@ class IndexProgress:
     chunks_reused: int = 0
     failed: int = 0
     current: str = ""
+    documents_read: int = 0
 
 
 @dataclass(frozen=True, slots=True)

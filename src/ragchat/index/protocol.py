@@ -66,11 +66,29 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How much of the folder an answer was searched in. Documents of another stamp are stale."""
+    """How much of the folder an answer was searched in.
+
+    indexed: searched by meaning and by words. stale: of another stamp, not searched.
+    changed: of those searched, how many were edited or deleted since. pending: new, and not in the index yet;
+    by_words: of these, how many were searched by their words alone.
+    """
 
     indexed: int
     failed: int
     stale: int
+    changed: int = 0
+    pending: int = 0
+    by_words: int = 0
+
+    @property
+    def total(self) -> int:
+        """Documents of the folder, searched or not."""
+        return self.indexed + self.failed + self.stale + self.pending
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every document that can be read was searched as it is."""
+        return not (self.stale or self.changed or self.pending)
 
 
 class Snapshot(Protocol):

@@ -1,7 +1,9 @@
 """One run of the indexer over a plan.
 
-Every document is committed whole, so that an interruption at any moment leaves an index that is true of what
-it holds; the next run takes up the rest. What is gone is removed last: a moved note keeps its vectors.
+What has to be read is read ahead, the latest edits first, so that it can be found by its words while it waits
+for its vectors. Every document is committed whole, so that an interruption at any moment leaves an index that
+is true of what it holds; the next run takes up the rest. What is gone is removed last: a moved note keeps its
+vectors.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import dataclasses
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ragchat.chunking.chunk import Chunk, TokenCounter
@@ -24,6 +26,7 @@ from ragchat.index.progress import IndexProgress, IndexReport, Phase, ProgressLi
 from ragchat.index.protocol import Index, Source
 from ragchat.index.rows import text_digest
 from ragchat.index.scan import NoteFile, Scan
+from ragchat.index.waiting import Waiting
 
 _QUIET_SECONDS = 0.1
 """A listener is told no oftener: a screen cannot show more."""
@@ -33,7 +36,7 @@ class Run:
     """The state of one run: what was done so far, and what it was done with.
 
     check_stamp: told the stamp of the embedder that was opened, before anything is embedded with it.
-    reuse: whether vectors of texts seen before serve again.
+    reuse: whether vectors of texts seen before serve again. waiting: where what is read waits for vectors.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class Run:
         chunk: Callable[[Document, TokenCounter], Sequence[Chunk]],
         max_bytes: int,
         reuse: bool,
+        waiting: Waiting,
         on_progress: ProgressListener,
         cancel: threading.Event,
     ) -> None:
@@ -60,6 +64,7 @@ class Run:
         self._chunk = chunk
         self._max_bytes = max_bytes
         self._reuse = reuse
+        self._waiting = waiting
         self._on_progress = on_progress
         self._cancel = cancel
         self._started = time.monotonic()
@@ -67,7 +72,7 @@ class Run:
         self._batches: Batches | None = None
         self._known: Mapping[str, Source] = {}
         self._gone: dict[str, list[str]] = defaultdict(list)
-        self._total = self._done = self._reused = self._failed = 0
+        self._total = self._read_ahead = self._done = self._reused = self._failed = 0
         self._added = self._updated = self._moved = self._removed = self._unchanged = 0
         self._current = ""
         self._told = 0.0
@@ -92,14 +97,19 @@ class Run:
         for name in plan.gone:
             if known[name].state == "indexed":
                 self._gone[known[name].digest].append(name)
-        to_read = sorted([*plan.read, *self._edited(plan.check)], key=lambda note: note.name)
+        to_read = sorted(
+            [*plan.read, *self._edited(plan.check)], key=lambda note: (-note.modified_ns, note.name)
+        )
         self._unchanged += plan.unchanged
         self._total = len(to_read)
-        for note in to_read:
-            if self._stopped():
+        self._waiting.begin((note.name for note in to_read), plan.gone, known)
+        unread = iter(to_read)
+        while not self._stopped():
+            self._take_ahead(unread)
+            self._waiting.let_questions_pass()
+            if (waits := self._waiting.next()) is None:
                 break
-            self._current = note.name
-            self._take(note)
+            self._prepare(*waits)
         if self._batches is not None:
             self._batches.flush()
         # Only a whole pass tells what moved: after a cancel what is gone waits for the next run.
@@ -141,7 +151,8 @@ class Run:
                 chunks_reused=self._reused,
                 failed=self._failed,
                 # While a model is loaded this says why, not which note happened to ask for it.
-                current=self._current if phase == "indexing" else "",
+                current=self._current if phase in ("reading", "indexing") else "",
+                documents_read=self._read_ahead,
             )
         )
 
@@ -166,6 +177,18 @@ class Run:
                 edited.append(note)
         return edited
 
+    def _take_ahead(self, unread: Iterator[NoteFile]) -> None:
+        """Read as much as may wait, so that it is found by its words at once."""
+        while not self._waiting.is_full and not self._stopped():
+            if (note := next(unread, None)) is None:
+                break
+            self._current = note.name
+            self._take(note)
+            self._waiting.has_read(note.name)
+            self._read_ahead += 1
+            self._tell_now_and_then("reading")
+        self._waiting.rest()
+
     def _take(self, note: NoteFile) -> None:
         taken = take_in(note, self._read, self._extractor_of(note.name), self._max_bytes)
         if taken is None:
@@ -173,11 +196,11 @@ class Run:
             if note.name in self._known:
                 self._index.remove(note.name)
                 self._removed += 1
-            self._finish_document()
+            self._finish_document(note.name)
         elif isinstance(taken.result, FailedDocument):
             self._fail(taken.result, taken.source)
         else:
-            self._prepare(taken.result, taken.source)
+            self._waiting.add(taken.result, taken.source)
 
     def _require_folder(self) -> None:
         """A note that vanished is ordinary; all of them at once were unmounted rather than deleted."""
@@ -192,13 +215,12 @@ class Run:
         )
 
     def _prepare(self, document: Document, source: Source) -> None:
+        self._current = document.name
         embedder = self.embedder()
         if self._batches is None:
-            self._batches = Batches(
-                embedder, self._commit, lambda: self.tell("indexing"), self._cancel.is_set
-            )
+            self._batches = Batches(embedder, self._commit, self._after_batch, self._cancel.is_set)
         try:
-            chunks = self._chunk(document, embedder)
+            chunks = self._waiting.chunks(document, lambda document: self._chunk(document, embedder))
             digests = [text_digest(chunk.text) for chunk in chunks]
         except RagchatError:
             raise
@@ -206,11 +228,17 @@ class Run:
             self._fail_unexpectedly(source, error)
             return
         vectors = self._known_vectors(source.name, digests) if self._reuse else {}
+        at_once = self._waiting.vectors
+        vectors.update((digest, at_once[digest]) for digest in digests if digest in at_once)
         self._reused += sum(digest in vectors for digest in digests)
         prepared = Prepared(document, source, chunks, digests, vectors, moved_from=self._old_name(source))
         if prepared.moved_from:
             self._moving.add(prepared.moved_from)
         self._batches.add(prepared)
+
+    def _after_batch(self) -> None:
+        self.tell("indexing")
+        self._waiting.let_questions_pass()
 
     def _known_vectors(self, name: str, digests: Sequence[str]) -> dict[str, Vector]:
         """Vectors of these texts; those that the old version alone has are kept for notes still to come."""
@@ -244,7 +272,7 @@ class Run:
             self._updated += 1
         else:
             self._added += 1
-        self._finish_document()
+        self._finish_document(document.name)
 
     def _fail_unexpectedly(self, source: Source, error: Exception) -> None:
         failure = FailedDocument(
@@ -259,12 +287,16 @@ class Run:
     def _fail(self, failure: FailedDocument, source: Source) -> None:
         self._index.fail(failure, source)
         self._failed += 1
-        self._finish_document()
+        self._finish_document(source.name)
 
-    def _finish_document(self) -> None:
+    def _finish_document(self, name: str) -> None:
+        self._waiting.leave(name)
         self._done += 1
+        self._tell_now_and_then("indexing")
+
+    def _tell_now_and_then(self, phase: Phase) -> None:
         if time.monotonic() - self._told >= _QUIET_SECONDS:
-            self.tell("indexing")
+            self.tell(phase)
 
     def _remove_gone(self, gone: Sequence[str]) -> None:
         """A moved note that still waits for its vectors keeps its old version, which holds most of them."""

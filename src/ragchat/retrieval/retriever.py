@@ -70,17 +70,16 @@ class Retriever:
                 f"the question has {len(question):,} characters, more than {LONGEST_QUESTION:,}",
                 hint="put the long text into a note, and ask about it",
             )
-        # What a terminal could not decode arrives as lone surrogates, which no tokenizer takes.
-        readable = question.encode("utf-8", "replace").decode()
+        words = readable(question)
 
         started = perf_counter()
-        vector = self._embedder.embed_question(readable)
+        vector = self._embedder.embed_question(words)
         embedded = perf_counter()
-        candidates = self._search(readable, vector, scope)
+        candidates = self._search(words, vector, scope)
         judged = self._judge(candidates)
         literal: LiteralMatch | None = None
         if not _any_sent(judged):
-            found = find_literal(readable, self._snapshot, scope, self._embedder.count_tokens)
+            found = find_literal(words, self._snapshot, scope, self._embedder.count_tokens)
             if found is not None:
                 candidates = self._first(found.chunk_ids, candidates, vector)
                 literal = LiteralMatch(found.term, self._judge(candidates)[0])
@@ -161,6 +160,11 @@ class Retriever:
         front = known or self._candidates(chunk_ids[:1], vector, {}, {})[0]
         rest = [candidate for candidate in candidates if candidate.chunk_id != front.chunk_id]
         return [replace(candidate, fused_rank=rank) for rank, candidate in enumerate([front, *rest], start=1)]
+
+
+def readable(question: str) -> str:
+    """What a terminal could not decode arrives as lone surrogates, which no tokenizer takes."""
+    return question.encode("utf-8", "replace").decode()
 
 
 def require_same_embedder(indexed: EmbedderStamp, used: EmbedderStamp) -> None:

@@ -20,7 +20,9 @@ from ragchat.settings import RetrievalSettings
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class KeptThreshold:
+    """chunks: on how many passages it was measured. questions: which set of them."""
+
     threshold: Threshold
     chunks: int
     questions: str
@@ -28,19 +30,19 @@ class _Kept:
 
 def current_threshold(index: Index, settings: RetrievalSettings) -> Threshold | None:
     """The threshold that holds now; None when it is automatic and not calibrated yet. Needs no model."""
-    fixed = _fixed(settings)
+    fixed = fixed_threshold(settings)
     if fixed is not None:
         return fixed
-    kept = _read(index)
+    kept = kept_threshold(index)
     return kept.threshold if kept else None
 
 
 def needs_refresh(index: Index, settings: RetrievalSettings) -> bool:
     """Whether `refresh_threshold` would have to calibrate, and so would need the embedder."""
-    if _fixed(settings) is not None or index.stamp is None:
+    if fixed_threshold(settings) is not None or index.stamp is None:
         return False
-    kept = _read(index)
-    return kept is None or not _still_holds(kept, index.snapshot().chunk_count)
+    kept = kept_threshold(index)
+    return kept is None or not still_holds(kept, index.snapshot().chunk_count)
 
 
 def refresh_threshold(index: Index, embedder: Embedder, settings: RetrievalSettings) -> Threshold:
@@ -56,17 +58,19 @@ def refresh_threshold(index: Index, embedder: Embedder, settings: RetrievalSetti
     require_same_embedder(snapshot.stamp.embedder, embedder.stamp)
     questions = load_off_topic_questions()
     threshold = calibrate(snapshot, questions, off_topic_vectors(embedder, questions))
-    _write(index, snapshot.stamp, _Kept(threshold, snapshot.chunk_count, set_version(questions)))
+    _write(index, snapshot.stamp, KeptThreshold(threshold, snapshot.chunk_count, set_version(questions)))
     return threshold
 
 
-def _fixed(settings: RetrievalSettings) -> Threshold | None:
+def fixed_threshold(settings: RetrievalSettings) -> Threshold | None:
+    """A number that the settings fix, if they do."""
     if settings.threshold == "auto":
         return None
     return Threshold(settings.threshold, "setting", f"fixed at {settings.threshold:.3f} in the settings")
 
 
-def _still_holds(kept: _Kept, chunks: int) -> bool:
+def still_holds(kept: KeptThreshold, chunks: int) -> bool:
+    """Whether it would hardly be another one, measured on so many passages."""
     if kept.questions != set_version(load_off_topic_questions()):
         return False
     if (kept.chunks < FEWEST_CHUNKS) != (chunks < FEWEST_CHUNKS):
@@ -78,7 +82,8 @@ def _stamp_digest(stamp: IndexStamp) -> str:
     return hashlib.sha256(json.dumps(asdict(stamp), sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _read(index: Index) -> _Kept | None:
+def kept_threshold(index: Index) -> KeptThreshold | None:
+    """What was measured last under the index's stamp; None where nothing was."""
     if index.stamp is None:
         return None
     text = index.read_value(f"threshold:{_stamp_digest(index.stamp)}")
@@ -87,11 +92,11 @@ def _read(index: Index) -> _Kept | None:
     try:
         kept = json.loads(text)
         threshold = Threshold(float(kept["value"]), kept["origin"], str(kept["detail"]))
-        return _Kept(threshold, int(kept["chunks"]), str(kept["questions"]))
+        return KeptThreshold(threshold, int(kept["chunks"]), str(kept["questions"]))
     except (ValueError, TypeError, KeyError):
         return None  # not ours, or damaged: it is calibrated again
 
 
-def _write(index: Index, stamp: IndexStamp, kept: _Kept) -> None:
+def _write(index: Index, stamp: IndexStamp, kept: KeptThreshold) -> None:
     value = asdict(kept.threshold) | {"chunks": kept.chunks, "questions": kept.questions}
     index.write_value(f"threshold:{_stamp_digest(stamp)}", json.dumps(value))

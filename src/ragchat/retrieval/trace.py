@@ -13,7 +13,7 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Coverage, Scope
 
 Verdict = Literal["sent", "too far", "beyond top k", "duplicate", "did not fit"]
-ThresholdOrigin = Literal["auto", "calibrated", "setting", "default"]
+ThresholdOrigin = Literal["auto", "calibrated", "setting", "default", "provisional"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class Threshold:
     """The largest cosine distance at which a passage counts as evidence, and who says so.
 
     origin: auto (from off-topic questions on this folder), default (too few chunks to tell),
-        calibrated (from the user's own questions), setting (a fixed number in the settings).
+        calibrated (from the user's own questions), setting (a fixed number in the settings),
+        provisional (estimated while the folder is embedded in part).
     detail: one line for the user, "5 % of 231 off-topic questions pass".
     """
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _WORDS = {
     "scanning": "looking for notes",
     "loading model": "loading the embedding model",
+    "reading": "reading",
     "indexing": "indexing",
     "calibrating": "finding the threshold for this folder",
     "done": "indexed",
@@ -32,8 +33,9 @@ class Banner(Static):
     def show_progress(self, progress: IndexProgress) -> None:
         """How far indexing has come."""
         parts = [("◐ ", "$accent"), (_WORDS[progress.phase], "bold")]
-        if progress.phase == "indexing" and progress.documents_total:
-            done, total = progress.documents_done, progress.documents_total
+        if progress.phase in ("reading", "indexing") and progress.documents_total:
+            reading, total = progress.phase == "reading", progress.documents_total
+            done = progress.documents_read if reading else progress.documents_done
             parts += [(f" {done:,} of {total:,} ", ""), (bar(done / total, 12), "$accent")]
         if progress.failed:
             parts.append((f"  ✗ {progress.failed:,} failed (F3)", "$error"))

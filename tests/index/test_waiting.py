@@ -1,0 +1,139 @@
+"""What was read and not embedded yet: found by its words, ranked as the index ranks, hidden or shown once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragchat.chunking.chunk import Chunk
+from ragchat.documents.document import Document
+from ragchat.index.lexical import Lexical
+from ragchat.index.overlay import Overlay
+from ragchat.index.protocol import Coverage, Scope, Source
+from ragchat.index.rows import text_digest
+from ragchat.index.store import SqliteIndex, open_index
+from ragchat.index.tokens import tokenize
+from ragchat.index.waiting import Waiting
+from ragchat.index.words import Words
+from tests.index.building import EMBEDDER, STAMP, chunks_of, document, put, source
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[SqliteIndex]:
+    opened = open_index(tmp_path / "data")
+    yield opened
+    opened.close()
+
+
+ANYWHERE = Scope()
+ROWS = st.lists(st.lists(st.sampled_from("abcdefg"), max_size=8), min_size=1, max_size=12)
+
+
+@given(rows=ROWS, question=st.lists(st.sampled_from("abcxyz"), max_size=4), data=st.data())
+def test_rows_that_come_and_go_are_ranked_as_those_of_the_index(
+    rows: list[list[str]], question: list[str], data: st.DataObject
+) -> None:
+    words, gone = Words(), data.draw(st.sets(st.sampled_from(range(len(rows)))))
+    places = [words.add([row]) for row in rows]
+    for at in gone:
+        words.remove(places[at])
+    kept = [at for at in range(len(rows)) if at not in gone]
+    if not kept:
+        assert words.best(question) == []
+        return
+    plain = Lexical([rows[at] for at in kept])
+    scores = [float(score) for score in plain.get_scores(question)]
+    order = sorted(range(len(kept)), key=lambda at: (-round(scores[at], 9), kept[at]))
+    assert words.best(question) == [kept[at] for at in order if scores[at] > 0]
+    assert [words.frequency(token) for token in "abc"] == [plain.document_frequency(token) for token in "abc"]
+
+
+def passages(whole: Document) -> Sequence[Chunk]:
+    """Each line a passage."""
+    ranges, start = [], 0
+    for line in whole.text.split("\n"):
+        ranges.append((start, start + len(line)))
+        start += len(line) + 1
+    return chunks_of(whole, *ranges)
+
+
+def waiting_for(known: dict[str, Source], **texts: str) -> Waiting:
+    waiting = Waiting()
+    waiting.begin(texts, (), known)
+    for name, text in texts.items():
+        waiting.add(document(name, text), source(name, text))
+        waiting.has_read(name)
+    return waiting
+
+
+def overlay(index: SqliteIndex, waiting: Waiting, question: str) -> tuple[Overlay, list[str]]:
+    """The snapshot, and the texts that were embedded for it."""
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+        embedded.extend(texts)
+        return EMBEDDER.embed_passages(texts)
+
+    tokens = tokenize(question)
+    view = waiting.view(tokens, ANYWHERE, 9)
+    chunks = [chunk for each in view.best for chunk in waiting.chunks(each, passages)]
+    return Overlay(STAMP, index.snapshot(), view, chunks, waiting.vectors, embed, tokens), embedded
+
+
+def test_a_waiting_version_hides_the_one_in_the_index(index: SqliteIndex) -> None:
+    index.begin(STAMP)
+    put(index, "a", "the cat sleeps", "the dog barks")
+    put(index, "b", "a bird sings")
+    waiting = waiting_for(dict(index.sources()), a="the cat wakes\nthe cow moos", c="a cat and a bird")
+    snapshot, embedded = overlay(index, waiting, "cat bird")
+    found = snapshot.chunks([hit.chunk_id for hit in snapshot.lexical(["cat", "bird"], 9, ANYWHERE)])
+    assert {chunk.content for chunk in found} == {"the cat wakes", "a bird sings", "a cat and a bird"}
+    near = snapshot.dense(EMBEDDER.embed_question("the dog barks"), 9, ANYWHERE)
+    assert {chunk.content for chunk in snapshot.chunks([hit.chunk_id for hit in near])} == {
+        "the cat wakes",
+        "a bird sings",
+        "a cat and a bird",
+    }
+    assert sorted(embedded) == ["[T]\na cat and a bird", "[T]\nthe cat wakes"]
+    assert snapshot.coverage == Coverage(1, 0, 0, pending=2, by_words=2)
+
+
+def test_distances_of_waiting_passages_are_real_and_made_once(index: SqliteIndex) -> None:
+    index.begin(STAMP)
+    waiting = waiting_for({}, a="the cat sleeps\nthe dog barks")
+    snapshot, embedded = overlay(index, waiting, "cat")
+    ids = snapshot.containing("dog", ANYWHERE, 5)
+    rows = snapshot.vectors([*ids, *snapshot.containing("cat", ANYWHERE, 5)])
+    assert np.array_equal(rows, EMBEDDER.embed_passages(["[T]\nthe dog barks", "[T]\nthe cat sleeps"]))
+    assert len(embedded) == 2
+    assert waiting.vectors.keys() == {text_digest(text) for text in embedded}
+    _, again = overlay(index, waiting, "cat dog")
+    assert again == []
+
+
+def test_what_was_asked_about_is_embedded_next(index: SqliteIndex) -> None:
+    index.begin(STAMP)
+    waiting = waiting_for({}, a="one", b="two", c="three", d="four")
+    overlay(index, waiting, "three")
+    order = []
+    while (waits := waiting.next()) is not None:
+        order.append(waits[0].name)
+    assert order == ["c", "a", "b", "d"]
+
+
+def test_what_was_committed_or_excluded_is_found_no_more() -> None:
+    waiting = waiting_for({}, a="the cat sleeps")
+    waiting.leave("a")
+    view = waiting.view(["cat"], ANYWHERE, 9)
+    assert (view.best, view.is_empty, view.characters) == ((), True, 0)
+
+
+def test_a_long_line_and_a_long_note_are_found_by_their_last_word() -> None:
+    waiting = waiting_for({}, line="x" * 3_000_000 + " walrus", book="a line of a book\n" * 10_000 + "otter")
+    assert [each.name for each in waiting.view(["walrus"], ANYWHERE, 9).best] == ["line"]
+    assert [each.name for each in waiting.view(["otter"], ANYWHERE, 9).best] == ["book"]
