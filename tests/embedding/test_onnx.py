@@ -125,13 +125,15 @@ def _cosines(tokens: TokenVectors, text: int, rows: Matrix) -> Matrix:
     return cosines
 
 
-def test_every_token_has_a_vector_and_padding_has_none(embedder: OnnxEmbedder) -> None:
+def test_every_token_has_a_vector_but_padding_and_special_ones(embedder: OnnxEmbedder) -> None:
     vectors, tokens = embedder.embed_passages_with_tokens(TEXTS)
     np.testing.assert_array_equal(vectors, embedder.embed_passages(TEXTS))
     assert embedder.token_dimensions == 128
     assert tokens.data.dtype == np.int8
     assert tokens.data.shape == (tokens.offsets[-1], 128)
-    assert np.diff(tokens.offsets).tolist() == [embedder.count_tokens(text) for text in TEXTS]
+    own = [embedder.count_tokens(text) - 2 for text in TEXTS]
+    assert TEXTS[0] == ""
+    assert np.diff(tokens.offsets).tolist() == [2, *own[1:]]
 
 
 def test_token_vectors_of_a_question_are_those_of_the_same_passage(embedder: OnnxEmbedder) -> None:
@@ -148,7 +150,7 @@ def test_a_question_over_the_window_has_the_tokens_of_all_its_pieces(embedder: O
     question = "When does the lease of the flat end? " * 60
     vector, rows = embedder.embed_question_with_tokens(question)
     np.testing.assert_array_equal(vector, embedder.embed_question(question))
-    assert len(rows) > embedder.count_tokens(question)
+    assert len(rows) == embedder.count_tokens(question) - 2
 
 
 def test_token_vectors_of_no_text_have_a_shape(embedder: OnnxEmbedder) -> None:
@@ -161,8 +163,8 @@ def test_the_same_word_is_nearest_to_itself_among_the_tokens(embedder: OnnxEmbed
     _, question = embedder.embed_question_with_tokens("lease")
     _, tokens = embedder.embed_passages_with_tokens(["boil the pasta until the lease is signed"])
     rows = tokens.rows(0).astype(np.float32)
-    cosines = rows @ question[1] / np.linalg.norm(rows, axis=1)
-    assert int(np.argmax(cosines)) == 6
+    cosines = rows @ question[0] / np.linalg.norm(rows, axis=1)
+    assert int(np.argmax(cosines)) == 5
 
 
 def test_prompts_go_before_the_texts_and_into_the_stamp(
@@ -175,6 +177,18 @@ def test_prompts_go_before_the_texts_and_into_the_stamp(
     assert prompted.stamp != embedder.stamp
     with pytest.raises(ValueError, match="257 tokens"):
         prompted.embed_passages(["word " * 253])
+
+
+def test_token_vectors_are_the_texts_own_not_the_prompts(
+    opened: Callable[[EmbeddingSettings], OnnxEmbedder], embedder: OnnxEmbedder
+) -> None:
+    prompted = opened(EmbeddingSettings(question_prompt="query: ", passage_prompt="passage: "))
+    _, whole = embedder.embed_passages_with_tokens(["passage: the lease", "passage: "])
+    _, own = prompted.embed_passages_with_tokens(["the lease", ""])
+    np.testing.assert_array_equal(own.rows(0), whole.rows(0)[2:])
+    assert len(own.rows(1)) > 0
+    _, rows = prompted.embed_question_with_tokens("the lease")
+    np.testing.assert_array_equal(rows, embedder.embed_question_with_tokens("query: the lease")[1][2:])
 
 
 def test_a_long_prompted_question_has_the_prompt_on_every_piece(

@@ -6,30 +6,54 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ragchat.embedding.token_vectors import none_of, projection, scheme, stacked, to_bytes
+from ragchat.embedding.bundled_questions import load_off_topic_questions, set_version
+from ragchat.embedding.embedder import Matrix
+from ragchat.embedding.token_vectors import none_of, principal_directions, scheme, stacked, to_bytes
 from ragchat.errors import EmbedderUnavailable
 
 
+def _token_states(width: int) -> Matrix:
+    """Lengths differ, and directions crowd along the first axes."""
+    states = np.random.default_rng(7).standard_normal((2000, width)) * 0.8 ** np.arange(width)
+    return states.astype(np.float32)
+
+
 @pytest.mark.parametrize(("width", "kept"), [(384, 128), (128, 128), (32, 32), (1, 1)])
-def test_a_projection_has_orthonormal_columns_and_is_always_the_same(width: int, kept: int) -> None:
-    matrix = projection(width)
+def test_a_projection_has_orthonormal_columns(width: int, kept: int) -> None:
+    matrix = principal_directions(_token_states(width), model="any")
     assert matrix.shape == (width, kept)
     assert matrix.dtype == np.float32
-    np.testing.assert_allclose(matrix.T @ matrix, np.eye(kept), atol=1e-6)
-    np.testing.assert_array_equal(matrix, projection(width))
+    np.testing.assert_allclose(matrix.T @ matrix, np.eye(kept), atol=1e-5)
 
 
-def test_the_projection_is_the_one_that_the_stamp_names() -> None:
-    """Other numbers would need another name: indexes that were made before must not be read with them."""
-    assert scheme(384) == "orthonormal 384>128 int8"
-    np.testing.assert_allclose(projection(384)[0, :3], [-0.03486, -0.03984, 0.09044], atol=1e-4)
+def test_a_projection_keeps_what_varies_most_with_one_sign() -> None:
+    states = _token_states(384)
+    matrix = principal_directions(states, model="any")
+    np.testing.assert_array_equal(np.argmax(np.abs(matrix[:, :5]), axis=0), np.arange(5))
+    assert np.all(np.max(matrix, axis=0) == np.max(np.abs(matrix), axis=0))
+    units = states / np.linalg.norm(states, axis=1, keepdims=True)
+    assert np.linalg.norm(units @ matrix) > 0.999 * np.linalg.norm(units)
+
+
+def test_a_token_counts_by_its_direction_not_by_its_length() -> None:
+    states = _token_states(64)
+    longer = states * np.linspace(0.1, 10, len(states), dtype=np.float32)[:, None]
+    np.testing.assert_allclose(
+        principal_directions(states, model="any"), principal_directions(longer, model="any"), atol=1e-4
+    )
+
+
+def test_the_scheme_names_the_rule_the_widths_and_the_questions() -> None:
+    questions = set_version(load_off_topic_questions())
+    assert scheme(384) == f"pca-1 384>128 int8 {questions}"
+    assert scheme(96) == f"pca-1 96>96 int8 {questions}"
     assert scheme(0) == ""
 
 
 def test_a_narrow_model_loses_nothing() -> None:
-    rows = np.random.default_rng(1).standard_normal((5, 32)).astype(np.float32)
-    projected = rows @ projection(32)
-    np.testing.assert_allclose(projected @ projected.T, rows @ rows.T, rtol=1e-4, atol=1e-4)
+    rows = _token_states(32)[:5]
+    projected = rows @ principal_directions(_token_states(32), model="any")
+    np.testing.assert_allclose(projected @ projected.T, rows @ rows.T, rtol=1e-4, atol=1e-3)
 
 
 @given(hnp.arrays(np.float32, (3, 16), elements=st.floats(-1e6, 1e6, width=32)))

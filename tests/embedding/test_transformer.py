@@ -139,6 +139,10 @@ def test_a_models_own_prompts_are_used_unless_the_settings_have_others(
     (passage,) = embedder.embed_passages(["lease"])
     assert float(passage @ reference.embed_question("passage: lease")) > 0.99999
     assert embedder.count_tokens("lease") == reference.count_tokens("passage: lease")
+    _, found = embedder.embed_passages_with_tokens(["lease", ""])
+    _, whole = reference.embed_passages_with_tokens(["passage: lease"])
+    np.testing.assert_array_equal(found.rows(0), whole.rows(0)[2:])
+    assert len(found.rows(1)) > 0
     settings = EmbeddingSettings(model=str(folder), question_prompt="Q ")
     remembered = expected_stamp(settings, ollama_host="", cache=tmp_path)
     assert remembered is not None

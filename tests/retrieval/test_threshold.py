@@ -106,7 +106,7 @@ def test_another_set_of_questions_makes_it_anew(tmp_path: Path, monkeypatch: pyt
     refresh_threshold(index, EMBEDDER, AUTO)
     fewer = tmp_path / "fewer.txt"
     fewer.write_text("\n".join(f"what is the colour of thing {n}?" for n in range(40)), encoding="utf-8")
-    monkeypatch.setattr("ragchat.retrieval.off_topic.off_topic_questions_path", lambda: fewer)
+    monkeypatch.setattr("ragchat.embedding.bundled_questions.off_topic_questions_path", lambda: fewer)
     assert needs_refresh(index, AUTO)
     assert "40 off-topic" in refresh_threshold(index, EMBEDDER, AUTO).detail
 

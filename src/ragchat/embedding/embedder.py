@@ -23,7 +23,7 @@ class EmbedderStamp:
     weights: sha256 of the weights file, or the server's digest of the model.
     window: the most tokens it reads at once, special tokens included.
     runtime: what computes it ("onnxruntime-fp32", "sentence-transformers", "ollama 0.33.0").
-    token_vectors: how token vectors are made of the model's own ("orthonormal 384>128 int8"); "" for none.
+    token_vectors: how token vectors are made of the model's own ("pca-1 384>128 int8 …"); "" for none.
     """
 
     model: str
@@ -83,8 +83,10 @@ class Embedder(Protocol):
         """A unit vector, shape (stamp.dimensions,), float32."""
 
     def embed_passages_with_tokens(self, texts: Sequence[str]) -> tuple[Matrix, TokenVectors]:
-        """As `embed_passages`, and each text's token vectors, special tokens included, padding not.
+        """As `embed_passages`, and the token vectors of each text's own tokens, in order.
 
+        Those of a prompt, special tokens and padding are left out; a text without any token of its own (an
+        empty one) has those of its special tokens, so that none is without.
         Without token vectors their data has the shape (0, 0).
         """
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ragchat.embedding.embedder import EmbedderStamp
+from ragchat.embedding.embedder import EmbedderStamp, Matrix
 from ragchat.embedding.onnx import (
     MODEL_FILE,
     TEXT_VECTORS,
@@ -31,7 +31,8 @@ from ragchat.embedding.onnx import (
     WEIGHTS_FILE,
     OnnxEmbedder,
 )
-from ragchat.embedding.token_vectors import projection, scheme
+from ragchat.embedding.token_vectors import scheme
+from ragchat.embedding.transformer_tokens import encode_with_tokens, projection_for
 from ragchat.embedding.vectors import unit_rows
 from ragchat.embedding.weights import (
     BUILT_IN_DIMENSIONS,
@@ -40,7 +41,7 @@ from ragchat.embedding.weights import (
     BUILT_IN_WINDOW,
 )
 
-EXPORT_FORMAT = 2
+EXPORT_FORMAT = 3
 """Raised whenever the exported model gives other outputs; exports of other formats are never opened."""
 MANIFEST_FILE = "export.json"
 SMALLEST_COSINE = 0.9999
@@ -77,13 +78,14 @@ def main(arguments: Sequence[str]) -> int:
     print("loading the model in sentence-transformers", flush=True)
     reference = _load_reference(source)
     print("exporting it to onnxruntime", flush=True)
-    _export(reference, target / _PLAIN_FILE)
+    projection = projection_for(reference, BUILT_IN_MODEL)
+    _export(reference, projection, target / _PLAIN_FILE)
     _optimise(target / _PLAIN_FILE, target / MODEL_FILE)
     (target / _PLAIN_FILE).unlink()
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
     print("checking it against sentence-transformers", flush=True)
     embedder = OnnxEmbedder(target, _plain_stamp(), threads=1)
-    smallest = _smallest_cosine(reference, embedder)
+    smallest = _smallest_cosine(reference, projection, embedder)
     if not smallest >= SMALLEST_COSINE:
         print(
             f"the exported model differs from the original: smallest cosine {smallest:.6f}", file=sys.stderr
@@ -125,14 +127,14 @@ def _load_reference(source: Path) -> Any:
     return model.eval()
 
 
-def _export(reference: Any, path: Path) -> None:
+def _export(reference: Any, projection: Matrix, path: Path) -> None:
     import torch
 
     class TextAndTokenVectors(torch.nn.Module):  # type: ignore[misc, unused-ignore]
         def __init__(self, encoder: Any) -> None:
             super().__init__()
             self.encoder = encoder
-            self.projection = torch.from_numpy(projection(BUILT_IN_DIMENSIONS))
+            self.projection = torch.from_numpy(projection)
 
         def forward(self, input_ids: Any, attention_mask: Any, token_type_ids: Any) -> Any:
             hidden = self.encoder(
@@ -169,7 +171,7 @@ def _optimise(plain: Path, target: Path) -> None:
     onnxruntime.InferenceSession(str(plain), options, providers=["CPUExecutionProvider"])
 
 
-def _smallest_cosine(reference: Any, embedder: OnnxEmbedder) -> float:
+def _smallest_cosine(reference: Any, projection: Matrix, embedder: OnnxEmbedder) -> float:
     """Over texts of every length, in batches; and over the short ones, each alone."""
     short = ["", *_SENTENCES]
     texts = [*short, *_long_texts(embedder)]
@@ -178,13 +180,15 @@ def _smallest_cosine(reference: Any, embedder: OnnxEmbedder) -> float:
     alone = [
         float(vector @ embedder.embed_question(text)) for vector, text in zip(expected, short, strict=False)
     ]
-    return float(min([*together, *alone, *_token_cosines(reference, embedder, short)]))
+    return float(min([*together, *alone, *_token_cosines(reference, projection, embedder, short)]))
 
 
-def _token_cosines(reference: Any, embedder: OnnxEmbedder, texts: Sequence[str]) -> Iterator[float]:
-    expected = reference.encode(texts, output_value="token_embeddings", show_progress_bar=False)
+def _token_cosines(
+    reference: Any, projection: Matrix, embedder: OnnxEmbedder, texts: Sequence[str]
+) -> Iterator[float]:
+    _, expected = encode_with_tokens(reference, texts)
     for rows, text in zip(expected, texts, strict=True):
-        projected = unit_rows(rows.numpy() @ projection(BUILT_IN_DIMENSIONS), model=BUILT_IN_MODEL)
+        projected = unit_rows(rows @ projection, model=BUILT_IN_MODEL)
         yield from np.sum(projected * embedder.encode_exactly(text)[1], axis=1)
 
 

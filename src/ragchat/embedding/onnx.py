@@ -36,6 +36,8 @@ _Result = TypeVar("_Result")
 
 # Padded tokens a batch: about four chunks or fifty questions, where larger batches stop paying.
 _TOKENS_PER_BATCH = 640
+# [SEP]
+_TOKENS_BEHIND = 1
 
 
 class OnnxEmbedder:
@@ -81,19 +83,21 @@ class OnnxEmbedder:
 
     def embed_passages_with_tokens(self, texts: Sequence[str]) -> tuple[Matrix, TokenVectors]:
         """As `embed_passages`, and every token's vector. Raises ValueError for a text over the window."""
-        pairs = self._of_passages(texts, self._text_and_token_vectors)
+        ahead = self._tokens_ahead(self._stamp.passage_prompt)
+        pairs = self._of_passages(texts, lambda rows: self._text_and_token_vectors(rows, ahead))
         tokens = stacked([tokens for _, tokens in pairs], self.token_dimensions)
         return self._stack([vector for vector, _ in pairs]), tokens
 
     def embed_question_with_tokens(self, text: str) -> tuple[Vector, Matrix]:
         """As `embed_question`, and every token's unit vector, shape (tokens, token_dimensions)."""
-        pairs = [self._text_and_projected(row) for row in self._question_rows(text)]
+        ahead = self._tokens_ahead(self._stamp.question_prompt)
+        pairs = [self._text_and_projected(row, ahead) for row in self._question_rows(text)]
         tokens = unit_rows(np.concatenate([tokens for _, tokens in pairs]), model=self._stamp.model)
         return self._mean([vector for vector, _ in pairs]), tokens
 
     def encode_exactly(self, text: str) -> tuple[Vector, Matrix]:
         """Text and token vectors, unit length, of a text within the window, without any prompt."""
-        vector, tokens = self._text_and_projected(self._tokens(text))
+        vector, tokens = self._text_and_projected(self._tokens(text), self._tokens_ahead(""))
         return vector, unit_rows(tokens, model=self._stamp.model)
 
     def _of_passages(
@@ -139,16 +143,21 @@ class OnnxEmbedder:
         # The sum over a text's tokens points where their mean does.
         return list(unit_rows(sums, model=self._stamp.model))
 
-    def _text_and_token_vectors(self, rows: _Rows) -> list[tuple[Vector, Int8Matrix]]:
+    def _tokens_ahead(self, prompt: str) -> int:
+        """How many tokens stand before a text's own: [CLS] and the prompt's."""
+        return len(self._tokens(prompt)) - _TOKENS_BEHIND
+
+    def _text_and_token_vectors(self, rows: _Rows, ahead: int) -> list[tuple[Vector, Int8Matrix]]:
         sums, padded = self._run(rows, TEXT_VECTORS, TOKEN_VECTORS)
         vectors = unit_rows(sums, model=self._stamp.model)
-        whole = np.concatenate([tokens[: len(row)] for tokens, row in zip(padded, rows, strict=True)])
-        ends = np.cumsum([len(row) for row in rows])[:-1]
-        return list(zip(vectors, np.split(to_bytes(whole, model=self._stamp.model), ends), strict=True))
+        tokens = [_own_tokens(states, row, ahead) for states, row in zip(padded, rows, strict=True)]
+        ends = np.cumsum([len(rows) for rows in tokens])[:-1]
+        rounded = to_bytes(np.concatenate(tokens), model=self._stamp.model)
+        return list(zip(vectors, np.split(rounded, ends), strict=True))
 
-    def _text_and_projected(self, row: Sequence[int]) -> tuple[Vector, Matrix]:
+    def _text_and_projected(self, row: Sequence[int], ahead: int) -> tuple[Vector, Matrix]:
         sums, tokens = self._run([row], TEXT_VECTORS, TOKEN_VECTORS)
-        return unit_rows(sums, model=self._stamp.model)[0], tokens[0]
+        return unit_rows(sums, model=self._stamp.model)[0], _own_tokens(tokens[0], row, ahead)
 
     def _run(self, rows: _Rows, *outputs: str) -> list[Matrix]:
         """The model's outputs for token rows, padded to the longest."""
@@ -182,6 +191,12 @@ def worker_count(threads: int) -> int:
         return threads
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, (usable or 1) - 1)
+
+
+def _own_tokens(states: Matrix, row: Sequence[int], ahead: int) -> Matrix:
+    """Without padding, special tokens and prompt; a text of nothing else keeps what it has."""
+    own = states[ahead : len(row) - _TOKENS_BEHIND]
+    return own if len(own) else states[: len(row)]
 
 
 def _batches(rows: Sequence[Sequence[int]]) -> Iterator[list[int]]:

@@ -9,12 +9,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ragchat.embedding.bundled_questions import load_off_topic_questions, set_version
 from ragchat.embedding.embedder import Int8Matrix, Matrix, TokenVectors
 from ragchat.embedding.vectors import unit_rows
 
 _MOST_DIMENSIONS = 128
-_SEED = 1729
 _LARGEST_BYTE = 127
+_RULE = "pca-1"
+"""Another rule needs another name: token vectors of two rules are never compared."""
 
 
 def token_dimensions(width: int) -> int:
@@ -24,18 +26,26 @@ def token_dimensions(width: int) -> int:
 
 def scheme(width: int) -> str:
     """How token vectors of that width are made, for the stamp; "" for a model without any."""
-    return f"orthonormal {width}>{token_dimensions(width)} int8" if width else ""
+    if not width:
+        return ""
+    return f"{_RULE} {width}>{token_dimensions(width)} int8 {set_version(load_off_topic_questions())}"
 
 
-def projection(width: int) -> Matrix:
-    """Orthonormal columns, shape (width, token_dimensions(width)): random, and the same everywhere.
+def principal_directions(rows: Matrix, *, model: str) -> Matrix:
+    """The projection: orthonormal columns along which unit token vectors vary most, without centring.
 
-    Keeps cosines up to about 1/sqrt(128) (Johnson and Lindenstrauss 1984).
+    rows: token vectors of the bundled questions, shape (tokens, width). Result: shape (width,
+    token_dimensions(width)); the largest component of a column is positive, so that it is the same
+    everywhere. Measured on three sets: MRR 0.829 with all 384 dimensions, 0.824 with these 128, 0.80 with 128
+    random ones.
     """
-    # The legacy generator: its numbers are promised never to change (NEP 19).
-    noise = np.random.RandomState(_SEED).standard_normal((width, token_dimensions(width)))
-    orthonormal: Matrix = np.linalg.qr(noise)[0].astype(np.float32)
-    return orthonormal
+    units = unit_rows(rows, model=model).astype(np.float64)
+    width = units.shape[1]
+    _, vectors = np.linalg.eigh(units.T @ units)
+    largest_first = vectors[:, ::-1][:, : token_dimensions(width)]
+    peaks = np.argmax(np.abs(largest_first), axis=0)
+    signs = np.sign(largest_first[peaks, np.arange(largest_first.shape[1])])
+    return np.ascontiguousarray(largest_first * signs, dtype=np.float32)
 
 
 def to_bytes(rows: Matrix, *, model: str) -> Int8Matrix:

@@ -85,7 +85,7 @@ def remembered_hash(files: Sequence[Path], models: Path) -> str:
 def recall(files: Sequence[Path], models: Path) -> Mapping[str, object] | None:
     """What was remembered about exactly these files as they are now, None if nothing. Raises OSError."""
     try:
-        note = json.loads(_note_path(files, models).read_text(encoding="utf-8"))
+        note = json.loads(note_path(files, models).read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return None
     return note if isinstance(note, dict) else None
@@ -93,7 +93,7 @@ def recall(files: Sequence[Path], models: Path) -> Mapping[str, object] | None:
 
 def remember(files: Sequence[Path], models: Path, facts: Mapping[str, object]) -> None:
     """Keep facts about exactly these files as they are now. Raises OSError."""
-    path = _note_path(files, models)
+    path = note_path(files, models)
     make_private_dir(path.parent)
     handle, temporary = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(handle, "w", encoding="utf-8") as note:
@@ -101,7 +101,8 @@ def remember(files: Sequence[Path], models: Path, facts: Mapping[str, object]) -
     Path(temporary).replace(path)
 
 
-def _note_path(files: Sequence[Path], models: Path) -> Path:
+def note_path(files: Sequence[Path], models: Path) -> Path:
+    """Where facts about exactly these files as they are now are kept. Raises OSError."""
     identity = hashlib.sha256()
     for file in files:
         stat = file.stat()

@@ -16,23 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ragchat.embedding.bundled_questions import load_off_topic_questions, set_version
 from ragchat.embedding.embedder import Embedder, Matrix
-from ragchat.paths import cache_dir, make_private_dir, off_topic_questions_path
+from ragchat.paths import cache_dir, make_private_dir
 
-
-def load_off_topic_questions(path: Path | None = None) -> tuple[str, ...]:
-    """The questions, one a line, in order; blank lines and lines that begin with `#` are none.
-
-    path: another file of the same form; None reads the bundled one.
-    """
-    lines = (path or off_topic_questions_path()).read_text(encoding="utf-8").splitlines()
-    questions = (line.strip() for line in lines)
-    return tuple(question for question in questions if question and not question.startswith("#"))
-
-
-def set_version(questions: Sequence[str]) -> str:
-    """A short digest that changes when a question does."""
-    return hashlib.sha256("\n".join(questions).encode()).hexdigest()[:16]
+__all__ = ["load_off_topic_questions", "off_topic_vectors", "set_version"]
 
 
 def off_topic_vectors(embedder: Embedder, questions: Sequence[str]) -> Matrix:
