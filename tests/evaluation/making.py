@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ragchat.chunking.chunk import Chunk
@@ -12,6 +13,8 @@ from ragchat.evaluation.questions import Gold, Question
 from ragchat.index.protocol import Coverage, Scope
 from ragchat.retrieval.trace import Candidate, RetrievalTrace, Threshold
 from tests.retrieval.doubles import passage
+
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 
 
 def chunk_at(start: int, end: int, document: str = "note.md") -> Chunk:

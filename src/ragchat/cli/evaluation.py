@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,23 +12,32 @@ from typing import Any
 import click
 
 from ragchat.answering.escape import escape_line
-from ragchat.cli.console import interruptible, note, say_json
-from ragchat.cli.evaluation_tables import print_report
+from ragchat.answering.workspace import Workspace
+from ragchat.cli.console import interruptible, note, say, say_json
+from ragchat.cli.evaluation_tables import print_report, print_suite
 from ragchat.cli.opening import bring_up_to_date, open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import StatusLine
 from ragchat.errors import UsageError
-from ragchat.evaluation.examination import examine, load_folder_questions
+from ragchat.evaluation.examination import load_folder_questions
 from ragchat.evaluation.questions import QuestionSet, thinned
 from ragchat.evaluation.report import metrics_of, report_json, smaller_is_better
+from ragchat.evaluation.strategies import Cutting, cuttings_named
+from ragchat.evaluation.study import study
+from ragchat.evaluation.suite import find_suite, in_the_notes_language
+from ragchat.settings import Settings
 
 BELOW_TARGET, INTERRUPTED = 1, 130
 _PROBLEMS_SHOWN = 20
+_HINT = "docs/evaluation.md shows how a question file looks"
 
 
 @click.command(name="eval")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="QUESTIONS…")
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="QUESTIONS…")
 @folder_option
+@click.option("--sets", type=click.Path(path_type=Path), help="Every question set below this folder instead.")
+@click.option("--strategies", default="", metavar="NAMES", help="Ways of cutting to compare: all, or a,b.")
+@click.option("--embedder", "embedders", multiple=True, metavar="MODEL", help="Embedding models to compare.")
 @click.option("--limit", default=0, metavar="N", help="Only N answerable questions, N near misses, N others.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out questions that cannot be used.")
 @click.option("--no-update", is_flag=True, help="Examine the index as it is.")
@@ -37,6 +47,9 @@ def evaluate(
     files: tuple[Path, ...],
     folder: Path | None,
     assignments: tuple[str, ...],
+    sets: Path | None,
+    strategies: str,
+    embedders: tuple[str, ...],
     limit: int,
     skip_invalid: bool,
     no_update: bool,
@@ -48,54 +61,96 @@ def evaluate(
     Exit 1: a metric misses its --fail-under target ("lost" and "bluffs" are upper bounds).
     """
     wanted = [_target(text) for text in targets]
-    settings = settings_of(assignments)
-    workspace = open_workspace(folder, settings)
-    if not no_update:
-        bring_up_to_date(workspace)
-    index = workspace.index()
-    questions = _usable(load_folder_questions(files, workspace.folder, index, settings), skip_invalid)
-    questions = replace(questions, questions=thinned(questions.questions, limit))
-    line = StatusLine()
+    plan = _Plan(
+        settings_of(assignments),
+        cuttings_named([name for name in strategies.split(",") if name]),
+        embedders,
+        limit,
+        skip_invalid=skip_invalid,
+        update=not no_update,
+    )
+    if bool(files) == bool(sets):
+        raise UsageError("name the question files, or a folder of sets with --sets", hint=_HINT)
     with interruptible() as stopped:
-        try:
-            examined = examine(
-                ", ".join(str(path) for path in files),
-                index,
-                workspace.embedder(),
-                settings,
-                questions,
-                on_progress=lambda done, total: line.show(f"asked {done:,} of {total:,} questions"),
-                cancel=stopped,
-            )
-        finally:
-            line.clear()
+        if sets is None:
+            reports = [_one(plan, ", ".join(map(str, files)), folder, files, (), stopped)]
+        else:
+            suite = find_suite(sets)
+            reports = []
+            for chosen in suite.sets:
+                if not stopped.is_set():
+                    files = (chosen.questions,)
+                    reports.append(_one(plan, chosen.name, chosen.notes, files, suite.strangers, stopped))
     if stopped.is_set():
         note("interrupted: what was asked is kept, and the next run goes on from there")
         return INTERRUPTED
-    report = report_json(examined, questions, datetime.now(UTC).astimezone())
-    if as_json:
-        say_json(report)
-    else:
-        print_report(report)
-    return BELOW_TARGET if _missed(report, wanted) else 0
+    _print(reports, as_json=as_json, suite=sets is not None)
+    return BELOW_TARGET if _misses(reports, wanted) else 0
 
 
-def _usable(questions: QuestionSet, skip_invalid: bool) -> QuestionSet:
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    settings: Settings
+    cuttings: Sequence[Cutting]
+    embedders: Sequence[str]
+    limit: int
+    skip_invalid: bool
+    update: bool
+
+
+def _one(
+    plan: _Plan,
+    name: str,
+    folder: Path | None,
+    files: Sequence[Path],
+    strangers: Sequence[Path],
+    stopped: threading.Event,
+) -> dict[str, Any]:
+    """The report of one folder; a partial one where it was stopped."""
+    workspace = open_workspace(folder, plan.settings)
+    if plan.update:
+        bring_up_to_date(workspace)
+    questions = _questions(plan, workspace, files, strangers)
+    line = StatusLine()
+    try:
+        examined = study(workspace, questions, plan.cuttings, plan.embedders, tell=line.show, cancel=stopped)
+    finally:
+        line.clear()
+    now = datetime.now(UTC).astimezone()
+    return report_json(name, examined, questions, now) if examined else {}
+
+
+def _questions(
+    plan: _Plan, workspace: Workspace, files: Sequence[Path], strangers: Sequence[Path]
+) -> QuestionSet:
     """The set, unless something in it is wrong and was not to be skipped."""
+    index = workspace.index()
+    spoken = in_the_notes_language(strangers, index.snapshot()) if strangers else []
+    questions = load_folder_questions([*files, *spoken], workspace.folder, index, plan.settings)
     for problem in questions.problems[:_PROBLEMS_SHOWN]:
-        note(f"{'left out' if skip_invalid else 'ragchat'}: {escape_line(str(problem))}")
+        note(f"{'left out' if plan.skip_invalid else 'ragchat'}: {escape_line(str(problem))}")
     count = len(questions.problems)
     if count > _PROBLEMS_SHOWN:
         note(f"… and {count - _PROBLEMS_SHOWN:,} more")
-    if count and not skip_invalid:
+    if count and not plan.skip_invalid:
         raise UsageError(
             f"{count:,} of the questions cannot be used", hint="mend them, or leave them out: --skip-invalid"
         )
     if not questions.questions:
-        raise UsageError(
-            "no question is left to ask", hint="docs/evaluation.md shows how a question file looks"
-        )
-    return questions
+        raise UsageError("no question is left to ask", hint=_HINT)
+    return replace(questions, questions=thinned(questions.questions, plan.limit))
+
+
+def _print(reports: Sequence[Mapping[str, Any]], *, as_json: bool, suite: bool) -> None:
+    if as_json:
+        say_json({"sets": reports} if suite else reports[0])
+        return
+    for report in reports:
+        print_report(report)
+        say()
+    if suite:
+        print_suite(reports)
+    note(reports[0]["caveat"])
 
 
 def _target(text: str) -> tuple[str, float]:
@@ -108,17 +163,18 @@ def _target(text: str) -> tuple[str, float]:
         ) from None
 
 
-def _missed(report: Mapping[str, Any], targets: list[tuple[str, float]]) -> bool:
-    """Whether a target is missed; each is told."""
-    metrics = metrics_of(report)
+def _misses(reports: Sequence[Mapping[str, Any]], targets: Sequence[tuple[str, float]]) -> bool:
+    """Whether a target is missed by any set that has the metric; each is told."""
     missed = False
     for name, wanted in targets:
-        if name not in metrics:
-            raise UsageError(
-                f"--fail-under: there is no metric {name} here", hint=f"one of: {', '.join(metrics)}"
-            )
-        value = metrics[name]
-        fails = value > wanted if smaller_is_better(name) else value < wanted
-        note(f"{name} is {value:.3f}, the target {wanted:g}: {'missed' if fails else 'met'}")
-        missed = missed or fails
+        values = {report["name"]: metrics_of(report).get(name) for report in reports}
+        known = {of: value for of, value in values.items() if value is not None}
+        if not known:
+            names = ", ".join(dict.fromkeys(name for report in reports for name in metrics_of(report)))
+            raise UsageError(f"--fail-under: there is no metric {name} here", hint=f"one of: {names}")
+        for of, value in known.items():
+            fails = value > wanted if smaller_is_better(name) else value < wanted
+            place = f"{escape_line(of)}: " if len(reports) > 1 else ""
+            note(f"{place}{name} is {value:.3f}, the target {wanted:g}: {'missed' if fails else 'met'}")
+            missed = missed or fails
     return missed

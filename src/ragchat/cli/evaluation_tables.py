@@ -1,4 +1,4 @@
-"""A report for a terminal."""
+"""Reports for a terminal."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragchat.answering.escape import escape_line
-from ragchat.cli.console import note, say, styled
+from ragchat.cli.console import say, styled
 
 _DEPTHS = ("1", "4", "10")
 
 
 def print_report(report: Mapping[str, Any]) -> None:
-    """The tables of one examination, on stdout; what to beware of, on stderr."""
+    """The tables of one folder."""
     questions, corpus = report["questions"], report["corpus"]
     say(styled(escape_line(report["name"]), "1"))
     say(
@@ -22,15 +22,46 @@ def print_report(report: Mapping[str, Any]) -> None:
     )
     if report["rankings"]:
         say()
-        _print_rankings(report["rankings"])
+        _print_table(_rankings(report["rankings"]))
         for test in report["paired"]:
             say(f"  {described(test)}")
     say()
     _print_gate(report["gate"], report["threshold"])
+    if report["strategies"]:
+        say()
+        _print_table(_strategies([report, *report["strategies"]]))
+        for test in report["strategies_paired"]:
+            say(f"  {described(test)}")
     if times := report["latency_ms"]:
         say(f"  a question takes {times['median']:.0f} ms (95 % within {times['p95']:.0f})")
     say(f"  made {report['made']}, corpus {corpus['sha256'][:12]}, questions {questions['sha256'][:12]}")
-    note(report["caveat"])
+
+
+def print_suite(reports: Sequence[Mapping[str, Any]]) -> None:
+    """One line for each set."""
+    rows = [
+        [
+            "",
+            "questions",
+            "recall@1",
+            "recall@4",
+            "mrr",
+            "lost",
+            "near bluffs",
+            "far bluffs",
+            "AUC near",
+            "AUC far",
+        ]
+    ]
+    for report in reports:
+        ranking, gate = report["rankings"].get("ragchat"), report["gate"]
+        found = ("–", "–", "–")
+        if ranking:
+            whole = ranking["recall"]["whole"]
+            found = (interval(whole["1"]), interval(whole["4"]), f"{ranking['mrr']['value']:.3f}")
+        shares = [interval(gate[field]) for field in ("lost", "near", "far", "auc_near", "auc_far")]
+        rows.append([escape_line(report["name"]), f"{report['questions']['asked']:,}", *found, *shares])
+    _print_table(rows)
 
 
 def described(test: Mapping[str, Any]) -> str:
@@ -56,34 +87,44 @@ def interval(share: Mapping[str, Any] | None) -> str:
     return f"{share['value']:.3f} ({share['low']:.3f}–{share['high']:.3f})"
 
 
-def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows in columns; the first column to the left, numbers to the right."""
+def _print_table(rows: Sequence[Sequence[str]]) -> None:
+    """The first column to the left, numbers to the right."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(
-            cell.ljust(width) if column == 0 else cell.rjust(width)
+    for row in rows:
+        first, *others = (
+            cell.rjust(width) if column else cell.ljust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+        )
+        say("  " + "  ".join((first, *others)).rstrip())
 
 
-def _print_rankings(rankings: Mapping[str, Any]) -> None:
-    head = ["", *(f"recall@{depth}" for depth in _DEPTHS), "all spans@4", "mrr", "characters@4"]
-    rows = [head]
+def _rankings(rankings: Mapping[str, Any]) -> list[list[str]]:
+    rows = [["", *(f"recall@{depth}" for depth in _DEPTHS), "all spans@4", "mrr", "characters@4"]]
     for name, ranking in rankings.items():
         recall = ranking["recall"]
-        rows.append(
-            [
-                name,
-                *(interval(recall["whole"][depth]) for depth in _DEPTHS),
-                f"{recall['every']['4']['value']:.3f}",
-                f"{ranking['mrr']['value']:.3f}",
-                f"{ranking['characters']['4']:,.0f}",
-            ]
-        )
-    for line in table(rows):
-        say(f"  {line}")
+        whole = [interval(recall["whole"][depth]) for depth in _DEPTHS]
+        every, mrr = recall["every"]["4"]["value"], ranking["mrr"]["value"]
+        rows.append([name, *whole, f"{every:.3f}", f"{mrr:.3f}", f"{ranking['characters']['4']:,.0f}"])
+    return rows
+
+
+def _strategies(reports: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    head = ["", "recall@1", "recall@4", "dense@4", "bm25@4", "mrr", "characters@4"]
+    rows = [[*head, "cut answers", "headers", "too long", "growth"]]
+    for report in reports:
+        rankings, structure = report["rankings"], report["structure"]
+        found = ["–"] * 6
+        if rankings:
+            ours = rankings["ragchat"]
+            at_4 = [f"{rankings[name]['recall']['whole']['4']['value']:.3f}" for name in ("dense", "bm25")]
+            whole = ours["recall"]["whole"]
+            found = [interval(whole["1"]), interval(whole["4"]), *at_4]
+            found += [f"{ours['mrr']['value']:.3f}", f"{ours['characters']['4']:,.0f}"]
+        cut = structure["destroyed"]
+        built = ["–" if cut is None else f"{cut['value']:.1%}", f"{structure['header_share']:.0%}"]
+        built += [f"{structure['over_window']:,}", f"{structure['growth']:.2f}"]
+        rows.append([report["strategy"], *found, *built])
+    return rows
 
 
 def _print_gate(gate: Mapping[str, Any], threshold: Mapping[str, Any]) -> None:
@@ -95,14 +136,11 @@ def _print_gate(gate: Mapping[str, Any], threshold: Mapping[str, Any]) -> None:
         rows += [[f"  {escape_line(kind)[:40]}", interval(share)] for kind, share in gate["kinds"].items()]
     areas = (("AUC, near misses", "auc_near"), ("AUC, others", "auc_far"))
     rows += [[name, interval(gate[field])] for name, field in areas if gate[field]]
-    for line in table(rows) if rows else ():
-        say(f"  {line}")
+    if rows:
+        _print_table(rows)
     point = gate["at_2_percent_lost"]
     if point:
-        told = [
-            f"{point[sort]:.1%} of {name}"
-            for sort, name in (("near", "near misses"), ("far", "others"))
-            if point[sort] is not None
-        ]
+        sorts = (("near", "near misses"), ("far", "others"))
+        told = [f"{point[sort]:.1%} of {name}" for sort, name in sorts if point[sort] is not None]
         moved = f"with the threshold moved by {point['shift']:+.3f}, {point['lost']:.1%} lost"
         say(f"  {moved}: {', '.join(told)} bluffed")

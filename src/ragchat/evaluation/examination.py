@@ -16,6 +16,7 @@ from ragchat.evaluation.asking import AskingListener, ask_all
 from ragchat.evaluation.gold import load_questions
 from ragchat.evaluation.measures import Asked
 from ragchat.evaluation.questions import QuestionSet
+from ragchat.evaluation.structure import Structure, measure_structure
 from ragchat.index.protocol import Index, Source
 from ragchat.index.scan import note_path
 from ragchat.retrieval.retriever import Retriever
@@ -30,7 +31,8 @@ _MEGABYTE = 1_000_000
 class Examined:
     """The questions of a set asked of one index.
 
-    corpus: sha256 over the names and contents of what is indexed. stamp: of the index, as a plain object.
+    name: of the strategy. corpus: sha256 over the names and contents of what is indexed.
+    stamp: of the index, as a plain object.
     """
 
     name: str
@@ -39,7 +41,7 @@ class Examined:
     corpus: str
     stamp: Mapping[str, object]
     documents: int
-    chunks: int
+    structure: Structure
 
 
 def load_folder_questions(
@@ -60,11 +62,12 @@ def examine(
     embedder: Embedder,
     settings: Settings,
     questions: QuestionSet,
+    place: Path,
     *,
     on_progress: AskingListener | None = None,
     cancel: threading.Event | None = None,
 ) -> Examined:
-    """Ask all questions of the index as it is. Raises IndexMissing, IndexStale."""
+    """Ask all questions of the index as it is. place: where it lies. Raises IndexMissing, IndexStale."""
     threshold = refresh_threshold(index, embedder, settings.retrieval)
     snapshot = index.snapshot()
     retriever = Retriever(snapshot, embedder, settings.retrieval, threshold)
@@ -85,7 +88,7 @@ def examine(
         corpus=corpus,
         stamp=stamp,
         documents=snapshot.coverage.indexed,
-        chunks=snapshot.chunk_count,
+        structure=measure_structure(index, questions.questions, place),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -19,31 +19,44 @@ CAVEAT = (
     "Read these figures as an upper bound for other people's questions."
 )
 _COMPARED_AT = (1, 4)
+_INGREDIENTS = (
+    ("blind+overlap", "blind"),
+    ("boundaries", "blind"),
+    ("boundaries+overlap", "boundaries"),
+    ("boundaries+header", "boundaries"),
+    ("boundaries+overlap+header", "boundaries+header"),
+)
+"""Pairs of strategies that differ in one thing alone."""
+
+Report = dict[str, Any]
 
 
-def report_json(examined: Examined, questions: QuestionSet, now: datetime) -> dict[str, Any]:
-    """Everything that was measured in one examination, with where it came from."""
-    found = {ranking: finding(examined.asked, ranking) for ranking in RANKINGS}
+def report_json(name: str, examined: Sequence[Examined], questions: QuestionSet, now: datetime) -> Report:
+    """Everything that was measured, with where it came from. examined: as set up first, then the others.
+
+    The fields of the first stand at the top; those of the others under "strategies", and how they compare
+    with the first, and with each other where they differ in one thing, under "strategies_paired".
+    """
+    first, *others = examined
+    asked = [question for question, _ in first.asked]
     return {
-        "name": examined.name,
+        "name": name,
         "made": now.isoformat(timespec="seconds"),
         "ragchat": __version__,
         "caveat": CAVEAT,
-        "corpus": {"sha256": examined.corpus, "documents": examined.documents, "chunks": examined.chunks},
+        "corpus": {"sha256": first.corpus, "documents": first.documents, "chunks": first.structure.chunks},
         "questions": {
             "sha256": questions.digest,
-            "asked": len(examined.asked),
-            "answerable": sum(question.answerable for question, _ in examined.asked),
-            "near": sum(question.nearness == "near" for question, _ in examined.asked),
-            "far": sum(question.nearness == "far" for question, _ in examined.asked),
+            "asked": len(asked),
+            "answerable": sum(question.answerable for question in asked),
+            "near": sum(question.nearness == "near" for question in asked),
+            "far": sum(question.nearness == "far" for question in asked),
             "unusable": [str(problem) for problem in questions.problems],
         },
-        "stamp": examined.stamp,
-        "threshold": asdict(examined.threshold),
-        "rankings": {name: _finding(value) for name, value in found.items() if value},
-        "paired": _paired(examined) if found["ragchat"] else [],
-        "gate": _gating(gating(examined.asked)),
-        "latency_ms": _latency(examined),
+        **_strategy(first),
+        "strategies": [_strategy(other) for other in others],
+        "strategies_paired": _across(examined),
+        "grid": _grid(examined),
     }
 
 
@@ -59,26 +72,37 @@ def metrics_of(report: Mapping[str, Any]) -> dict[str, float]:
             prefix = "recall" if criterion == "whole" else f"recall.{criterion}"
             metrics |= {f"{prefix}@{depth}": share["value"] for depth, share in recall.items()}
         metrics["mrr"] = ranking["mrr"]["value"]
-    names = {
-        "answered": "answered",
-        "lost": "lost",
-        "bluffs": "bluffs",
-        "near": "bluffs.near",
-        "far": "bluffs.far",
-    }
-    names |= {"auc_near": "auc.near", "auc_far": "auc.far"}
+    names = {"answered": "answered", "lost": "lost", "bluffs": "bluffs", "near": "bluffs.near"}
+    names |= {"far": "bluffs.far", "auc_near": "auc.near", "auc_far": "auc.far"}
     gate = report["gate"]
     metrics |= {name: gate[field]["value"] for field, name in names.items() if gate[field]}
+    if destroyed := report["structure"]["destroyed"]:
+        metrics["destroyed"] = destroyed["value"]
     return metrics
 
 
 def smaller_is_better(metric: str) -> bool:
     """Whether a target for this metric is an upper bound."""
-    return metric == "lost" or metric.startswith("bluffs")
+    return metric in ("lost", "destroyed") or metric.startswith("bluffs")
 
 
-def _finding(value: Finding) -> dict[str, Any]:
-    recall: dict[str, dict[str, Any]] = {}
+def _strategy(examined: Examined) -> Report:
+    found = {ranking: finding(examined.asked, ranking) for ranking in RANKINGS}
+    times = latency(examined.asked)
+    return {
+        "strategy": examined.name,
+        "stamp": examined.stamp,
+        "threshold": asdict(examined.threshold),
+        "rankings": {name: _finding(value) for name, value in found.items() if value},
+        "paired": _between_rankings(examined) if found["ragchat"] else [],
+        "gate": _gating(gating(examined.asked)),
+        "structure": asdict(examined.structure),
+        "latency_ms": None if times is None else {"median": times[0], "p95": times[1]},
+    }
+
+
+def _finding(value: Finding) -> Report:
+    recall: dict[str, Report] = {}
     for (criterion, depth), share in value.recall.items():
         recall.setdefault(criterion, {})[str(depth)] = asdict(share)
     return {
@@ -89,22 +113,59 @@ def _finding(value: Finding) -> dict[str, Any]:
     }
 
 
-def _paired(examined: Examined) -> list[dict[str, Any]]:
-    tests = []
-    for ranking in RANKINGS:
-        if ranking != "ragchat":
-            for depth in _COMPARED_AT:
-                test = compared((examined.asked, "ragchat"), (examined.asked, ranking), "whole", depth)
-                tests.append({"first": "ragchat", "second": ranking, "k": depth} | pair_json(test))
-    return tests
+def _between_rankings(examined: Examined) -> list[Report]:
+    asked = examined.asked
+    return [
+        _pair("ragchat", ranking, depth, compared((asked, "ragchat"), (asked, ranking), "whole", depth))
+        for ranking in RANKINGS
+        if ranking != "ragchat"
+        for depth in _COMPARED_AT
+    ]
 
 
-def pair_json(test: PairedTest) -> dict[str, Any]:
-    """Wins, losses, p, and whether that tells the two apart."""
-    return asdict(test) | {"distinguishable": test.distinguishable}
+def _across(examined: Sequence[Examined]) -> list[Report]:
+    """The first strategy against each other one, then those that differ in one thing, in ragchat's order."""
+    by_name = {one.name: one for one in examined}
+    pairs = [(examined[0].name, other.name) for other in examined[1:]]
+    pairs += [pair for pair in _INGREDIENTS if pair[0] in by_name and pair[1] in by_name]
+    return [
+        _pair(
+            first,
+            second,
+            depth,
+            compared((by_name[first].asked, "ragchat"), (by_name[second].asked, "ragchat"), "whole", depth),
+        )
+        for first, second in pairs
+        for depth in _COMPARED_AT
+    ]
 
 
-def _gating(gate: Gating) -> dict[str, Any]:
+def _pair(first: str, second: str, depth: int, test: PairedTest) -> Report:
+    told = asdict(test) | {"distinguishable": test.distinguishable}
+    return {"first": first, "second": second, "k": depth} | told
+
+
+def _grid(examined: Sequence[Examined]) -> list[Report]:
+    """For every question the rank of its whole first span under each strategy and ranking."""
+    outcomes = {one.name: {question.id: outcome for question, outcome in one.asked} for one in examined}
+    return [
+        {
+            "id": question.id,
+            "question": question.text,
+            "answerable": question.answerable,
+            "kind": question.kind,
+            "refused": {name: asked[question.id].refused for name, asked in outcomes.items()},
+            "excess": asked_first.excess,
+            "ranks": {
+                name: {ranking: found.whole for ranking, found in asked[question.id].ranks.items()}
+                for name, asked in outcomes.items()
+            },
+        }
+        for question, asked_first in examined[0].asked
+    ]
+
+
+def _gating(gate: Gating) -> Report:
     return {
         "lost": _share(gate.lost),
         "answered": _share(gate.answered),
@@ -119,10 +180,5 @@ def _gating(gate: Gating) -> dict[str, Any]:
     }
 
 
-def _share(value: Proportion | Area | None) -> dict[str, Any] | None:
+def _share(value: Proportion | Area | None) -> Report | None:
     return None if value is None else asdict(value)
-
-
-def _latency(examined: Examined) -> dict[str, float] | None:
-    times = latency(examined.asked)
-    return None if times is None else {"median": times[0], "p95": times[1]}
