@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ragchat.evaluation.collection import Collection
 from tests.cli.conftest import Ragchat
 from tests.doubles import WordEmbedder
 
@@ -146,5 +147,27 @@ def test_every_set_below_a_folder(ragchat: Ragchat, questions: str, notes: Path,
 
 
 def test_questions_or_sets_one_of_them(ragchat: Ragchat, questions: str) -> None:
-    assert ragchat("eval").code == 2
     assert ragchat("eval", questions, "--sets", "x").code == 2
+
+
+def test_without_a_file_the_collected_questions_are_asked(ragchat: Ragchat, notes: Path) -> None:
+    nothing = ragchat("eval")
+    assert nothing.code == 2
+    assert "no questions were collected" in nothing.err
+    collection = Collection(notes)
+    evidence = "The lease ends on 31 March 2027."
+    start = (notes / "house/lease.md").read_text().index(evidence)
+    collection.mark_answer("The lease ends when?", "house/lease.md", start, start + len(evidence), evidence)
+    collection.mark_refused("Which colour has zinc?")
+    told = ragchat("eval", "--json")
+    assert told.code == 0
+    report = json.loads(told.out)
+    assert (report["name"], report["questions"]["answerable"], report["questions"]["near"]) == (
+        "collected",
+        1,
+        1,
+    )
+    (notes / "house/lease.md").write_text("# Lease\n\nNew words.\n", encoding="utf-8")
+    edited = ragchat("eval")
+    assert edited.code == 0
+    assert "left out: questions.jsonl:1" in edited.err

@@ -129,7 +129,7 @@ class Workspace(FolderModels):
         )
 
     def forget(self) -> None:
-        """Delete the folder's index and conversation. Raises IndexLocked while another process indexes."""
+        """Delete the folder's index, conversation, questions. Raises IndexLocked while another indexes."""
         from ragchat.index.lock import writer_lock
         from ragchat.index.schema import remove_database
 

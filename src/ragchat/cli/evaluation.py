@@ -16,9 +16,10 @@ from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import interruptible, note, say, say_json
 from ragchat.cli.evaluation_tables import print_report, print_suite
 from ragchat.cli.opening import bring_up_to_date, open_workspace
-from ragchat.cli.options import folder_option, json_option, settings_of
+from ragchat.cli.options import chosen_folder, folder_option, json_option, settings_of
 from ragchat.cli.progress import StatusLine
 from ragchat.errors import UsageError
+from ragchat.evaluation.collection import collected_path
 from ragchat.evaluation.examination import load_folder_questions
 from ragchat.evaluation.questions import QuestionSet, thinned
 from ragchat.evaluation.report import metrics_of, report_json, smaller_is_better
@@ -58,6 +59,7 @@ def evaluate(
 ) -> int:
     """Measure retrieval and refusals on QUESTIONS (JSONL or TOML; see docs/evaluation.md). Asks no model.
 
+    Without QUESTIONS: those that were collected while the folder was used.
     Exit 1: a metric misses its --fail-under target ("lost" and "bluffs" are upper bounds).
     """
     wanted = [_target(text) for text in targets]
@@ -69,11 +71,11 @@ def evaluate(
         skip_invalid=skip_invalid,
         update=not no_update,
     )
-    if bool(files) == bool(sets):
-        raise UsageError("name the question files, or a folder of sets with --sets", hint=_HINT)
+    if files and sets:
+        raise UsageError("either question files or --sets, not both", hint=_HINT)
     with interruptible() as stopped:
         if sets is None:
-            reports = [_one(plan, ", ".join(map(str, files)), folder, files, (), stopped)]
+            reports = [_of_folder(plan, folder, files, stopped)]
         else:
             suite = find_suite(sets)
             reports = []
@@ -96,6 +98,25 @@ class _Plan:
     limit: int
     skip_invalid: bool
     update: bool
+
+
+def _of_folder(
+    plan: _Plan, folder: Path | None, files: Sequence[Path], stopped: threading.Event
+) -> dict[str, Any]:
+    """The report on these files, or on the questions collected in use.
+
+    Of the collected ones those whose note was edited since are left out: nobody wrote that file by hand.
+    """
+    if files:
+        return _one(plan, ", ".join(map(str, files)), folder, files, (), stopped)
+    notes = chosen_folder(folder, plan.settings)
+    collected = collected_path(notes)
+    if not collected.exists():
+        raise UsageError(
+            f"no questions were collected in {notes} yet",
+            hint="name a question file, or mark answers while you use the screen (F1 shows the keys)",
+        )
+    return _one(replace(plan, skip_invalid=True), "collected", notes, [collected], (), stopped)
 
 
 def _one(

@@ -71,13 +71,15 @@ def status(folder: Path | None, assignments: tuple[str, ...], failed: bool, as_j
 @folder_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget(folder: Path | None, assignments: tuple[str, ...], yes: bool) -> int:
-    """Delete the folder's index and conversation. The notes are not touched."""
+    """Delete the folder's index, conversation and collected questions. The notes are not touched."""
     workspace = open_workspace(folder, settings_of(assignments))
     shown = escape_line(str(workspace.folder))
     if not workspace.is_known():
         note(f"nothing is kept of {shown}")
         return 0
-    if not yes and not click.confirm(f"Delete the index and the conversation of {shown}?", err=True):
+    if not yes and not click.confirm(
+        f"Delete the index, the conversation and the collected questions of {shown}?", err=True
+    ):
         note("nothing was deleted")
         return 0
     workspace.forget()
