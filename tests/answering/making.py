@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from ragchat.answering.assistant import EVERYWHERE, Assistant
+from ragchat.answering.assistant import Assistant
 from ragchat.answering.events import Answer, AnswerEvent, AnswerText, Finished
 from ragchat.answering.model_memory import ModelMemory
 from ragchat.answering.ollama import OllamaServer
+from ragchat.answering.retrieves import EVERYWHERE
 from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Coverage, Scope
 from ragchat.retrieval.trace import Candidate, RetrievalTrace, Threshold, Verdict

@@ -302,6 +302,29 @@ def test_before_anything_is_read_there_is_no_answer_to_refuse(
     assert workspace.assistant().retrieve(ASKED).coverage == Coverage(2, 0, 0)
 
 
+def test_every_answer_says_what_of_the_folder_it_was_not_searched_in(
+    workspace: Workspace, notes: Path, settings: Settings
+) -> None:
+    (notes / "broken.md").write_bytes(b"\x00\x01\x02\xff" * 500)
+    workspace.update()
+    assert workspace.assistant().retrieve(ASKED).coverage == Coverage(2, 1, 0)
+    (notes / "garden.md").write_text(GARDEN + "\nWater them.\n")
+    (notes / "new.md").write_text("# New\n\nNot known yet.\n")
+    (notes / "house" / "lease.md").unlink()
+    later = Workspace(notes, settings)  # as `--no-update` does
+    trace = later.assistant().retrieve("why is the sky blue")
+    assert trace.coverage == Coverage(2, 1, 0, changed=2, pending=1)
+    answer = the_answer(list(later.assistant().ask("why is the sky blue")))
+    printed = answer_json(answer)["coverage"]
+    assert printed == {"indexed": 2, "failed": 1, "stale": 2, "pending": 1, "by_words": 0}
+    assert answer.message == (
+        'NOT FOUND SO FAR: nothing under cosine distance 0.600 for "why is the sky blue"'
+    )
+    later.update()
+    assert later.assistant().retrieve(ASKED).coverage == Coverage(2, 1, 0)
+    later.close()
+
+
 def test_a_model_of_a_flag_or_the_environment_beats_the_remembered_one(
     workspace: Workspace, notes: Path, settings: Settings
 ) -> None:

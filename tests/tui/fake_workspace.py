@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ragchat.answering.assistant import EVERYWHERE, Assistant
+from ragchat.answering.assistant import Assistant
 from ragchat.answering.conversation import Conversation, Turn, TurnSource
 from ragchat.answering.events import Answer, AnswerEvent, AnswerText, Citation, Finished, Retrieved
+from ragchat.answering.retrieves import EVERYWHERE
 from ragchat.answering.server import InstalledModel, ServerHealth
 from ragchat.answering.status import FolderStatus
 from ragchat.answering.workspace import Workspace

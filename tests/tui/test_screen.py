@@ -12,12 +12,24 @@ from pathlib import Path
 import pytest
 
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
+from ragchat.answering.refusal import refusal_message
 from ragchat.documents.document import FailedDocument
 from ragchat.errors import FolderMissing, IndexCorrupt, IndexLocked, IndexStale
 from ragchat.index.progress import IndexProgress, Survey
+from ragchat.index.protocol import Coverage
+from ragchat.retrieval.trace import RetrievalTrace
 from ragchat.tui.screens.confirm import ConfirmScreen
 from ragchat.tui.screens.viewer import ViewerScreen
-from tests.tui.fake_workspace import NO_SERVER, Scene, answer_of, answered_trace, passages, trace_of
+from tests.tui.fake_workspace import (
+    NO_SERVER,
+    Scene,
+    answer_of,
+    answered_trace,
+    passages,
+    refused_trace,
+    trace_of,
+    usual_script,
+)
 from tests.tui.fake_workspace import candidate as scripted
 from tests.tui.stage import NARROW, Stage, on_stage
 
@@ -69,13 +81,56 @@ async def test_a_problem_with_the_index_is_a_banner_with_the_key_that_mends_it(
         await stage.until(lambda: stage.workspace.updates[1:] == [(rebuild, False)], "trying again")
 
 
-async def test_questions_are_answered_while_indexing_and_say_how_much_was_searched() -> None:
+def over_a_part(trace: RetrievalTrace) -> RetrievalTrace:
+    return replace(trace, coverage=Coverage(12, 0, 0, pending=400, by_words=398))
+
+
+async def test_an_answer_while_indexing_says_how_much_was_searched() -> None:
     step = IndexProgress("indexing", 12, 412, 80, 0, 1, "house/lease.md")
-    async with on_stage(Scene(indexed=12, steps=(step,), hold=threading.Event())) as stage:
+
+    def script(question: str, admit: frozenset[int], cancel: threading.Event) -> Iterator[AnswerEvent]:
+        yield Finished(answer_of(over_a_part(answered_trace(question)), "In March [1]."))
+
+    scene = Scene(indexed=12, steps=(step,), hold=threading.Event(), script=script)
+    async with on_stage(scene) as stage:
         await stage.until(lambda: "12 of 412" in stage.text(), "progress")
         assert "1 failed (F3)" in stage.text()
         await stage.ask("When does the lease end?")
-        assert "searched what is read so far: 12 of 412 documents" in stage.text()
+        assert "searched 410 of 412 notes" in stage.text()
+        assert "ask again later" in stage.text()
+
+
+async def test_what_was_not_found_so_far_is_asked_again_in_its_place_when_all_is_indexed() -> None:
+    whole = threading.Event()
+
+    def script(question: str, admit: frozenset[int], cancel: threading.Event) -> Iterator[AnswerEvent]:
+        if not whole.is_set():
+            trace = over_a_part(refused_trace(question))
+            yield Retrieved(trace)
+            yield Finished(answer_of(trace, None, message=refusal_message(trace)))
+        elif "lease" in question:
+            yield from usual_script(question, admit, cancel)
+        else:
+            trace = refused_trace(question)
+            yield Finished(answer_of(trace, None, message=refusal_message(trace)))
+
+    async with on_stage(Scene(hold=whole, script=script)) as stage:
+        await stage.until(lambda: stage.app.session is not None and stage.app.session.is_open, "opening")
+        await stage.ask("When does the lease end?")
+        await stage.ask("Why is the sea salty?")
+        assert stage.text().count("NOT FOUND SO FAR") == 2
+        assert "asked again by itself" in stage.text()
+        whole.set()
+        lease, sea = stage.app.chat.conversation.turns
+        await stage.until(lambda: "31 March 2027" in lease.text, "the answer in its place")
+        await stage.until(lambda: "NO ANSWER" in sea.copyable, "the last word on the other")
+        assert lease.answer is not None
+        assert lease.answer.outcome == "answered"
+        assert [question for question, _ in stage.workspace.questions] == [
+            "When does the lease end?",
+            "Why is the sea salty?",
+        ] * 2
+        await stage.until(lambda: "NOT FOUND" not in stage.text(), "the old words gone")
 
 
 async def test_without_a_server_the_screen_says_what_to_start() -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterator
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from time import perf_counter
-from typing import Protocol
 
 from ragchat.answering.choice import ModelChoice, choose_model, quoting_instead
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
@@ -17,23 +15,13 @@ from ragchat.answering.outcome import blank, does_not_fit, failed, model_answer,
 from ragchat.answering.patience import Stopped, unless_stopped
 from ragchat.answering.quotation import quote_sources
 from ragchat.answering.request import Request, plan_request
+from ragchat.answering.retrieves import EVERYWHERE, Retrieves
 from ragchat.answering.server import InstalledModel, ModelServer, PromptTooLong
 from ragchat.embedding.embedder import Embedder
 from ragchat.errors import ModelMissing, ServerUnreachable
 from ragchat.index.protocol import Scope
 from ragchat.retrieval.trace import RetrievalTrace
 from ragchat.settings import OllamaSettings
-
-EVERYWHERE = Scope()
-
-
-class Retrieves(Protocol):
-    """What the assistant needs of a `Retriever`."""
-
-    def retrieve(
-        self, question: str, scope: Scope = EVERYWHERE, admit: AbstractSet[int] = frozenset()
-    ) -> RetrievalTrace:
-        """Search and judge; see `Retriever.retrieve`."""
 
 
 class Assistant:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
+from ragchat.answering.retrieves import EVERYWHERE, NOBODY
 from ragchat.chunking.chunker import chunk_document
 from ragchat.chunking.options import ChunkOptions
 from ragchat.embedding.embedder import Embedder
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
     from ragchat.chunking.chunk import Chunk
     from ragchat.documents.document import Document
-
-EVERYWHERE = Scope()
-NOBODY: frozenset[int] = frozenset()
 
 READING_SECONDS = 3.0
 """So long a question waits for notes to be read: better than an answer out of some of them."""

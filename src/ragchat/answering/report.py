@@ -194,7 +194,12 @@ def _ranks(candidate: Candidate) -> dict[str, Any]:
 
 def _coverage(trace: RetrievalTrace) -> dict[str, int]:
     coverage = trace.coverage
-    return {"indexed": coverage.indexed, "failed": coverage.failed, "stale": coverage.stale}
+    return {
+        "indexed": coverage.indexed,
+        "failed": coverage.failed,
+        "stale": coverage.stale + coverage.changed,
+        **({"pending": coverage.pending, "by_words": coverage.by_words} if coverage.pending else {}),
+    }
 
 
 def _timed(answer: Answer) -> tuple[str, ...]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragchat.answering.coverage import Changes
 from ragchat.documents.document import FailedDocument
 from ragchat.errors import FolderMissing
-from ragchat.index.protocol import IndexStamp
+from ragchat.index.protocol import Index, IndexStamp
 from ragchat.retrieval.trace import Threshold
 
 if TYPE_CHECKING:
@@ -80,6 +81,15 @@ def read_status(
     )
 
 
+def changes_since(folder: Path, index: Index, settings: Settings) -> Changes:
+    """What the next update would find; nothing where the folder is away. Reads no note."""
+    found = _scan(folder, settings)
+    if found is None or not found.notes:
+        return Changes()
+    known = index.sources()
+    return Changes(len(_outdated(index, found)), sum(note.name not in known for note in found.notes))
+
+
 def _scan(folder: Path, settings: Settings) -> Scan | None:
     """None where the folder is away: its index is kept and can still be told about."""
     from ragchat.documents.reader import supported
@@ -91,7 +101,7 @@ def _scan(folder: Path, settings: Settings) -> Scan | None:
         return None
 
 
-def _outdated(index: SqliteIndex, found: Scan | None) -> set[str]:
+def _outdated(index: Index, found: Scan | None) -> set[str]:
     """Names of the documents that the next update will read again or forget."""
     from ragchat.documents.reader import extractor_of
 

@@ -6,20 +6,24 @@ The screens and the command line make one of these and use its two front doors: 
 
 from __future__ import annotations
 
+import math
 import shutil
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragchat.answering.coverage import Changes
 from ragchat.answering.folder_file import remember_folder
 from ragchat.answering.folder_index import FolderIndex
 from ragchat.answering.folder_models import FolderModels
 from ragchat.errors import FolderMissing, IndexMissing
 
 if TYPE_CHECKING:
-    from ragchat.answering.assistant import Assistant, Retrieves
+    from ragchat.answering.assistant import Assistant
     from ragchat.answering.conversation import Conversation
+    from ragchat.answering.retrieves import Retrieves
     from ragchat.answering.status import FolderStatus
     from ragchat.embedding.embedder import Embedder
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
@@ -27,14 +31,23 @@ if TYPE_CHECKING:
     from ragchat.index.waiting import Waiting
     from ragchat.settings import Settings
 
+_JUST_NOW_SECONDS = 2.0
+"""So long after an update the folder need not be looked through again for a question."""
+
 
 class Workspace(FolderModels):
-    """Opened parts are shared between threads; `update` runs in one thread at a time."""
+    """Opened parts are shared between threads; `update` runs in one thread at a time.
+
+    is_watched: set while someone updates the index upon every change, so that no question need look for any.
+    """
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         super().__init__(folder, settings)
         self._kept = FolderIndex(self._data_dir, settings)
         self._waiting: Waiting | None = None
+        self._left = Changes()
+        self._updated = -math.inf
+        self.is_watched = False
 
     def index(self) -> Index:
         """The folder's index, created when there is none. Raises IndexCorrupt, StorageFailed."""
@@ -89,6 +102,7 @@ class Workspace(FolderModels):
             )
         finally:
             self._waiting = None
+        self._left, self._updated = Changes(new=report.pending), time.monotonic()
         if report.complete:
             self._calibrate(on_progress)
         if report.added + report.updated and not report.warning:
@@ -151,6 +165,7 @@ class Workspace(FolderModels):
             raise FolderMissing(f"{self.folder} {what}", hint="name a folder of notes: ragchat FOLDER")
 
     def _retriever(self) -> Retrieves:
+        from ragchat.answering.retrieves import Covering
         from ragchat.retrieval.retriever import Retriever
         from ragchat.retrieval.threshold import refresh_threshold
 
@@ -164,7 +179,15 @@ class Workspace(FolderModels):
 
             return RetrieverAtOnce(index, waiting, embedder, self._kept.chunking(), settings)
         threshold = refresh_threshold(index, embedder, settings)
-        return Retriever(index.snapshot(), embedder, settings, threshold)
+        return Covering(Retriever(index.snapshot(), embedder, settings, threshold), self._changes)
+
+    def _changes(self) -> Changes:
+        """What the folder holds that the index does not know; looked up unless that was just done."""
+        from ragchat.answering.status import changes_since
+
+        if self.is_watched or time.monotonic() - self._updated < _JUST_NOW_SECONDS:
+            return self._left
+        return changes_since(self.folder, self._kept.opened(), self.settings)
 
     def _calibrate(self, on_progress: ProgressListener | None) -> None:
         from ragchat.index.progress import IndexProgress

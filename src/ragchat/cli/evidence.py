@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
+from ragchat.answering.coverage import coverage_line
 from ragchat.answering.escape import escape_control, escape_line
 from ragchat.answering.events import Answer
 from ragchat.answering.refusal import refusal_message
@@ -40,6 +41,8 @@ def print_search(trace: RetrievalTrace, folder: Path) -> None:
         note(f"{len(others) - _ROWS} more ({told}): --json has all")
     if trace.refused:
         print_refusal_notes(trace, folder)
+    if not _is_whole(trace):
+        print_coverage(trace)
 
 
 def print_sources(answer: Answer, folder: Path) -> None:
@@ -64,12 +67,15 @@ def print_refusal_notes(trace: RetrievalTrace, folder: Path) -> None:
         note(f"but {escape_line(trace.literal.term)} stands word for word in a note: {_quoted(chunk)}")
         place = f"{chunk.document}#char={chunk.start},{chunk.end}"
         note(f"  {escape_line(shlex.join(['ragchat', 'show', '-f', str(folder), '--', place]))}")
-    coverage = trace.coverage
-    missing = [
-        f"{count} {word}" for count, word in ((coverage.failed, "failed"), (coverage.stale, "stale")) if count
-    ]
-    if missing:
-        note(f"not searched: {' and '.join(missing)} documents (ragchat status)")
+
+
+def print_coverage(trace: RetrievalTrace) -> None:
+    """In how many notes was searched, and what is missing of the others."""
+    note(coverage_line(trace.coverage) + ("" if _is_whole(trace) else " (ragchat status)"))
+
+
+def _is_whole(trace: RetrievalTrace) -> bool:
+    return trace.coverage.is_whole and not trace.coverage.failed
 
 
 def _quoted(chunk: Chunk) -> str:

@@ -16,7 +16,13 @@ from ragchat.answering.receipt import receipt_line
 from ragchat.answering.report import answer_json, search_json
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import complain, interruptible, note, readable, say, say_json
-from ragchat.cli.evidence import escaped_lines, print_refusal_notes, print_search, print_sources
+from ragchat.cli.evidence import (
+    escaped_lines,
+    print_coverage,
+    print_refusal_notes,
+    print_search,
+    print_sources,
+)
 from ragchat.cli.opening import bring_up_to_date, open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import StatusLine, waiting_for
@@ -137,6 +143,7 @@ def print_evidence(answer: Answer, folder: Path) -> None:
 
 def print_notes(answer: Answer) -> None:
     """What else the reader must know of it."""
+    print_coverage(answer.trace)
     if answer.answered_by == "quotation":
         note("quoted word for word from the notes; no model was asked")
     if answer.invalid_citations:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ragchat.tui import empty, messages, states
 from ragchat.tui.widgets.header import State
-from ragchat.tui.widgets.turn_notes import Line, partial_note
 
 if TYPE_CHECKING:
     from ragchat.answering.events import Answer, AnswerEvent
@@ -32,12 +31,14 @@ class Feed:
         self._demo = demo
         self._run = 0
         self._turn: TurnView | None = None
+        self._turns: dict[int, TurnView] = {}
         self._progress: IndexProgress | None = None
         self._notice = ""
 
     def begin(self, run: int, turn: TurnView) -> None:
         """Events of this run belong to this turn from now on."""
         self._run, self._turn = run, turn
+        self._turns[run] = turn
 
     async def take(self, message: messages.Told) -> None:
         """Show one piece of news."""
@@ -46,6 +47,10 @@ class Feed:
                 await self._answer_moved(self._turn, event)
             case messages.AskFailed(run=run, error=error) if run == self._run and self._turn is not None:
                 await self._ask_failed(self._turn, error)
+            case messages.AskedAgain(run=run) if run in self._turns and self._turns[run].is_attached:
+                self._run, self._turn = run, self._turns[run]
+                await self._turn.reopen()
+                self._screen.refresh_bindings()
             case messages.ConversationRead(turns=turns):
                 self._screen.prompt.remember([turn.question for turn in turns])
                 await self._screen.conversation.restore(turns)
@@ -96,7 +101,7 @@ class Feed:
                 await turn.write(text)
             case events.Finished(answer=answer):
                 shown = self._said_once(answer)
-                await turn.finish(shown, evidence_of_answer(answer), *self._partial())
+                await turn.finish(shown, evidence_of_answer(answer))
                 await self._show_sources(turn)
                 self._screen.open_drawer()
                 self._screen.refresh_bindings()
@@ -107,15 +112,6 @@ class Feed:
             return replace(answer, notice="")
         self._notice = answer.notice
         return answer
-
-    def _partial(self) -> list[Line]:
-        """A note when not all documents have been read yet."""
-        session, progress = self._screen.session, self._progress
-        if session is None or not session.indexing or progress is None:
-            return []
-        pending = progress.documents_total - progress.documents_done
-        read = self.status.indexed if self.status is not None else 0
-        return [partial_note(max(read, progress.documents_done), progress.documents_total)] if pending else []
 
     async def _show_sources(self, turn: TurnView) -> None:
         if self._screen.conversation.selected is turn:

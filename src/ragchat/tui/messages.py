@@ -101,6 +101,14 @@ class AnswerMoved(Told):
         super().__init__(session)
 
 
+class AskedAgain(Told):
+    """A question that was refused over a part of the notes is asked again over all; its run is the same."""
+
+    def __init__(self, session: Session, run: int) -> None:
+        self.run = run
+        super().__init__(session)
+
+
 class AskFailed(Told):
     """A question could not be asked at all."""
 

@@ -17,6 +17,7 @@ from textual.message import Message
 from ragchat.errors import IndexCorrupt, RagchatError, SetupError
 from ragchat.tui.messages import (
     AnswerMoved,
+    AskedAgain,
     AskFailed,
     Confirm,
     ConversationRead,
@@ -31,6 +32,7 @@ from ragchat.tui.messages import (
 )
 
 if TYPE_CHECKING:
+    from ragchat.answering.events import Answer
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.workspace import Workspace
     from ragchat.settings import Settings
@@ -77,6 +79,8 @@ class Session:
         self._stop_index = threading.Event()
         self._answer_thread: threading.Thread | None = None
         self._server_due = threading.Event()
+        self._refused_so_far: dict[int, str] = {}
+        self._is_whole = False
 
     @property
     def workspace(self) -> Workspace:
@@ -99,7 +103,7 @@ class Session:
         """Bring the index up to date, unless that is going on already."""
         if self.indexing or not self.is_open:
             return
-        self.indexing = True
+        self.indexing, self._is_whole = True, False
         self._stop_index.clear()
         self._start(lambda: self._index(rebuild=rebuild, retry=retry))
 
@@ -112,7 +116,7 @@ class Session:
         run = next(self._runs)
         self.asking = True
         cancel = self._stop_answer = threading.Event()
-        self._answer_thread = self._start(lambda: self._ask(run, question, admit, cancel))
+        self._answer_thread = self._start(lambda: self._answer(run, question, admit, cancel))
         return run
 
     def stop_answer(self) -> None:
@@ -189,6 +193,24 @@ class Session:
         else:
             self.indexing = False
             self._post(IndexDone(self, report, status))
+            self._is_whole = report.complete
+            self._ask_again()
+
+    def _answer(self, run: int, question: str, admit: frozenset[int], cancel: threading.Event) -> None:
+        self._ask(run, question, admit, cancel)
+        self._ask_again()
+
+    def _ask_again(self) -> None:
+        """What was refused over a part of the notes, over all of them; esc stops it."""
+        while self._is_whole and self._refused_so_far and not self.asking:
+            self.asking = True
+            run = next(iter(self._refused_so_far))
+            question = self._refused_so_far.pop(run)
+            cancel = self._stop_answer = threading.Event()
+            self._post(AskedAgain(self, run))
+            self._ask(run, question, frozenset(), cancel)
+            if cancel.is_set():
+                self._refused_so_far.clear()
 
     def _ask(self, run: int, question: str, admit: frozenset[int], cancel: threading.Event) -> None:
         from ragchat.answering.events import Finished
@@ -197,12 +219,18 @@ class Session:
             for event in self.workspace.assistant().ask(question, admit=admit, cancel=cancel):
                 if isinstance(event, Finished):
                     self._keep(event)
+                    self._remember_refusal(run, event.answer)
                     self.asking = False
                 self._post(AnswerMoved(self, run, event))
         except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
             self._post(AskFailed(self, run, as_ragchat_error(error)))
         finally:
             self.asking = False
+
+    def _remember_refusal(self, run: int, answer: Answer) -> None:
+        """What was not found in a part of the notes is looked for again when all are there."""
+        if answer.outcome == "refused" and answer.trace.coverage.pending:
+            self._refused_so_far[run] = answer.question
 
     def _keep(self, finished: object) -> None:
         from ragchat.answering.events import Finished

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from ragchat.tui.formatting import beginning, shown
 from ragchat.tui.widgets import turn_notes
-from ragchat.tui.widgets.note import notes_for
+from ragchat.tui.widgets.note import Note, notes_for
 from ragchat.tui.widgets.turn_notes import Line
 
 if TYPE_CHECKING:
@@ -99,6 +99,15 @@ class TurnView(Vertical):
             self.set_timer(_BETWEEN_DRAWINGS, self._draw_pending)
         self._pending += text
 
+    async def reopen(self) -> None:
+        """It is asked again, because more notes can be searched now: what was said of it goes."""
+        await self.query_children(Note).remove()
+        if self._body is not None:
+            await self._body.remove()
+        self._body, self.answer, self.text = None, None, ""
+        self.remove_class("finished")
+        self._say(f"{_WORKING} all notes are indexed now: asking again")
+
     async def restart(self) -> None:
         """What was shown so far was reasoning after all: it goes there, and the answer begins anew."""
         await self._end_stream()
@@ -113,7 +122,7 @@ class TurnView(Vertical):
         if self._stream is not None:
             await self._stream.write(text)
 
-    async def finish(self, answer: Answer, evidence: Evidence, *further: Line) -> None:
+    async def finish(self, answer: Answer, evidence: Evidence) -> None:
         """The answer as it will stay."""
         await self._end_stream()
         self.evidence = evidence
@@ -123,7 +132,7 @@ class TurnView(Vertical):
             body.sources = len(evidence.sources)
             await body.settle(turn_notes.with_invalid_marked(self.text, answer.citations))
         self._head_static.update(self._head(turn_notes.outcome_of_answer(answer)))
-        await self._show_notes([*turn_notes.notes_of_answer(answer), *further])
+        await self._show_notes(turn_notes.notes_of_answer(answer))
         self.answer = answer
 
     async def fail(self, error: RagchatError) -> None:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from ragchat.tui.formatting import beginning, count, one_line, section_name, shown, with_keys
+from ragchat.answering.coverage import coverage_line
+from ragchat.tui.formatting import beginning, one_line, section_name, shown, with_keys
 
 if TYPE_CHECKING:
     from ragchat.answering.conversation import Turn
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 _QUIET = "$quiet"
 _NO_EVIDENCE = "the passages that were sent are listed, but are no evidence"
+_WHEN_WHOLE = "asked again by itself when all notes are indexed"
+_ASK_AGAIN = "not all notes are indexed yet: ask again later for the others"
 _STOP = Content.styled("■", "$warning")
 
 
@@ -46,7 +49,8 @@ def with_invalid_marked(text: str, citations: Sequence[Citation]) -> str:
 def outcome_of_answer(answer: Answer) -> Content:
     """ "qwen3:4b · 3.1 s" and the like."""
     seconds = answer.timings_ms.get("total", 0.0) / 1000
-    return _outcome(answer.outcome, answer.answered_by, answer.model, answer.abstained, seconds)
+    line = _outcome(answer.outcome, answer.answered_by, answer.model, answer.abstained, seconds)
+    return line + Content.styled(f" · {coverage_line(answer.trace.coverage)}", _QUIET)
 
 
 def outcome_of_turn(turn: Turn) -> Content:
@@ -90,8 +94,8 @@ def notes_of_answer(answer: Answer) -> list[Line]:
         lines.append(_look(with_keys(answer.notice)))
     if answer.hint:
         lines.append(_next(answer.hint))
-    if stale := answer.trace.coverage.stale:
-        lines.append(_look(f"not searched: {count(stale, 'document')} that must be read anew"))
+    if answer.trace.coverage.pending:
+        lines.append(_look(_WHEN_WHOLE if answer.outcome == "refused" else _ASK_AGAIN))
     return lines
 
 
@@ -111,11 +115,6 @@ def notes_of_turn(turn: Turn) -> list[Line]:
 def notes_of_error(error: RagchatError) -> list[Line]:
     """Why the question could not be asked, and the next step."""
     return [_wrong(error.message), *([_next(error.hint)] if error.hint else [])]
-
-
-def partial_note(read: int, total: int) -> Line:
-    """The answer came while notes were still being read."""
-    return _look(f"searched what is read so far: {read:,} of {count(total, 'document')}; ask again later")
 
 
 def _wrong(words: str) -> Line:
