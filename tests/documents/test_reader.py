@@ -28,7 +28,7 @@ LIMIT = 1_000
         ("a.log", "text/1"),
         ("a.htm", "html/2"),
         ("a.xhtml", "html/2"),
-        ("a.pdf", ""),
+        ("a.zip", ""),
         ("a.md.bak", ""),
     ],
 )

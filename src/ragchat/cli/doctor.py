@@ -63,6 +63,7 @@ def _checks(workspace: Workspace) -> Iterator[Check]:
     yield _bundled()
     yield _embedder(workspace)
     yield _index(workspace)
+    yield _scanned_pages(workspace.settings.notes.ocr_languages)
     yield from model_checks(workspace)
     yield _terminal()
 
@@ -100,6 +101,21 @@ def _embedder(workspace: Workspace) -> Check:
         "ok",
         f"{stamp.model}, {stamp.dimensions} dimensions, {stamp.runtime}, ready in {seconds:.1f} s",
     )
+
+
+def _scanned_pages(languages: str) -> Check:
+    from ragchat.documents.ocr import INSTALL, installed_languages
+
+    if not languages:
+        return Check("scanned pages", "note", "not read", "set notes.ocr_languages to eng, or eng+deu")
+    there = installed_languages()
+    if there is None:
+        return Check("scanned pages", "note", "not read: Tesseract is not installed", INSTALL)
+    missing = [language for language in languages.split("+") if language not in there]
+    if missing:
+        remedy = f"apt-get install {' '.join(f'tesseract-ocr-{language}' for language in missing)}"
+        return Check("scanned pages", "note", f"Tesseract lacks {', '.join(missing)}", remedy)
+    return Check("scanned pages", "ok", f"read by Tesseract, languages {languages}")
 
 
 def _index(workspace: Workspace) -> Check:

@@ -137,6 +137,19 @@ class Page:
                 self._places.append(Locator("sheet", place, at, at + len(line)))
                 at += len(line) + 1
 
+    def put_block(
+        self, kind: BlockKind, text: str, *, level: int = 0, places: Sequence[tuple[int, str, str]] = ()
+    ) -> None:
+        """A block with its final text, without blanks around it. level: of a heading.
+
+        places: where in the text a place begins, as (offset, kind, value).
+        """
+        self.end_block()
+        start = self._put(text, kind)
+        self._places += [Locator(where, value, start + at, start + at) for at, where, value in places]
+        if level:
+            self._headings.append(Heading(level, plain_label(text), start, self._length))
+
     def finish(
         self,
         *,

@@ -49,6 +49,7 @@ _FORMATS = (
     _Format("markdown/1", "markdown", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
     _Format("text/1", "plain", (".txt", ".text", ".log", "")),
     _Format("html/2", "html", (".html", ".htm", ".xhtml"), isolated=True),
+    _Format("pdf/1", "pdf", (".pdf",), isolated=True),
 )
 _BY_SUFFIX = {suffix: form for form in _FORMATS for suffix in form.suffixes}
 
