@@ -42,6 +42,9 @@ _HINT = "docs/evaluation.md shows how a question file looks"
 @click.option("--limit", default=0, metavar="N", help="Only N answerable questions, N near misses, N others.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out questions that cannot be used.")
 @click.option("--no-update", is_flag=True, help="Examine the index as it is.")
+@click.option(
+    "--report", "folder_of_report", type=click.Path(path_type=Path), help="Write Markdown and plots here."
+)
 @click.option("--fail-under", "targets", multiple=True, metavar="METRIC=VALUE", help="Exit 1 below a target.")
 @json_option
 def evaluate(
@@ -54,6 +57,7 @@ def evaluate(
     limit: int,
     skip_invalid: bool,
     no_update: bool,
+    folder_of_report: Path | None,
     targets: tuple[str, ...],
     as_json: bool,
 ) -> int:
@@ -87,6 +91,10 @@ def evaluate(
         note("interrupted: what was asked is kept, and the next run goes on from there")
         return INTERRUPTED
     _print(reports, as_json=as_json, suite=sets is not None)
+    if folder_of_report is not None:
+        from ragchat.evaluation.markdown_report import write_report
+
+        note(f"report: {escape_line(str(write_report(reports, folder_of_report)))}")
     return BELOW_TARGET if _misses(reports, wanted) else 0
 
 

@@ -76,7 +76,7 @@ def examine(
         "corpus": corpus,
         "stamp": stamp,
         "retrieval": asdict(settings.retrieval),
-        "threshold": threshold.value,
+        "threshold": asdict(threshold),
     }
     asked = ask_all(
         questions.questions, retriever.retrieve, made_by=made_by, on_progress=on_progress, cancel=cancel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -13,6 +14,7 @@ from ragchat.evaluation.measures import Finding, Gating, compared, finding, gati
 from ragchat.evaluation.outcome import RANKINGS
 from ragchat.evaluation.questions import QuestionSet
 from ragchat.evaluation.statistics import Area, PairedTest, Proportion
+from ragchat.retrieval.trace import Threshold
 
 CAVEAT = (
     "Questions written by the notes' own author are easier than a stranger's: they use the notes' words. "
@@ -92,13 +94,17 @@ def _strategy(examined: Examined) -> Report:
     return {
         "strategy": examined.name,
         "stamp": examined.stamp,
-        "threshold": asdict(examined.threshold),
+        "threshold": _threshold(examined.threshold),
         "rankings": {name: _finding(value) for name, value in found.items() if value},
         "paired": _between_rankings(examined) if found["ragchat"] else [],
         "gate": _gating(gating(examined.asked)),
         "structure": asdict(examined.structure),
         "latency_ms": None if times is None else {"median": times[0], "p95": times[1]},
     }
+
+
+def _threshold(threshold: Threshold) -> Report:
+    return {"value": threshold.value, "origin": threshold.origin, "detail": threshold.detail}
 
 
 def _finding(value: Finding) -> Report:
@@ -154,8 +160,9 @@ def _grid(examined: Sequence[Examined]) -> list[Report]:
             "question": question.text,
             "answerable": question.answerable,
             "kind": question.kind,
+            "nearness": question.nearness,
             "refused": {name: asked[question.id].refused for name, asked in outcomes.items()},
-            "excess": asked_first.excess,
+            "excess": asked_first.excess if math.isfinite(asked_first.excess) else None,
             "ranks": {
                 name: {ranking: found.whole for ranking, found in asked[question.id].ranks.items()}
                 for name, asked in outcomes.items()
