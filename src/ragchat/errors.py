@@ -9,6 +9,7 @@
     │   ├── IndexStale        made by another embedder or chunker
     │   ├── IndexCorrupt
     │   ├── IndexLocked       another ragchat is writing it
+    │   ├── RevisionConflict  another ragchat has replaced the document meanwhile
     │   ├── StorageFailed     disk full, read-only data folder
     │   └── EmbedderUnavailable
     └── BackendError          exit 4: the model server
@@ -68,6 +69,10 @@ class IndexCorrupt(SetupError):
 
 class IndexLocked(SetupError):
     """Another process is writing this index."""
+
+
+class RevisionConflict(SetupError):
+    """Another process has replaced the document since it was read."""
 
 
 class StorageFailed(SetupError):

@@ -11,7 +11,7 @@ import numpy as np
 from ragchat.chunking.chunk import Chunk
 from ragchat.chunking.options import ChunkOptions
 from ragchat.documents.document import Document
-from ragchat.embedding.embedder import Embedder, EmbedderStamp, Matrix
+from ragchat.embedding.embedder import Embedder, EmbedderStamp, Matrix, TokenVectors
 from ragchat.index.indexer import Indexer
 from ragchat.index.protocol import Index, IndexStamp, Scope, Source
 from ragchat.index.store import SqliteIndex
@@ -56,7 +56,19 @@ def embed(chunks: Sequence[Chunk], embedder: Embedder = EMBEDDER) -> Matrix:
     return embedder.embed_passages([chunk.text for chunk in chunks])
 
 
-def put(index: Index, name: str, *passages: str, title: str = "T") -> Document:
+def tokens_of(chunks: Sequence[Chunk], embedder: Embedder = EMBEDDER) -> TokenVectors:
+    return embedder.embed_passages_with_tokens([chunk.text for chunk in chunks])[1]
+
+
+def put(
+    index: Index,
+    name: str,
+    *passages: str,
+    title: str = "T",
+    embedder: Embedder = EMBEDDER,
+    tokens: bool = False,
+    expected_revision: int | None = None,
+) -> Document:
     """A document of these passages, one a line, each a chunk."""
     whole = document(name, "\n".join(passages), title=title)
     ranges, start = [], 0
@@ -64,7 +76,14 @@ def put(index: Index, name: str, *passages: str, title: str = "T") -> Document:
         ranges.append((start, start + len(passage)))
         start += len(passage) + 1
     chunks = chunks_of(whole, *ranges)
-    index.replace(whole, source(name, whole.text), chunks, embed(chunks))
+    index.replace(
+        whole,
+        source(name, whole.text),
+        chunks,
+        embed(chunks, embedder),
+        tokens_of(chunks, embedder) if tokens else None,
+        expected_revision=expected_revision,
+    )
     return whole
 
 

@@ -10,18 +10,38 @@ import numpy as np
 import pytest
 
 from ragchat.documents.document import FailedDocument
-from ragchat.errors import IndexMissing
+from ragchat.errors import IndexMissing, RevisionConflict
 from ragchat.index.protocol import Coverage, Hit, Index, IndexStamp, Scope, Snapshot
 from ragchat.index.rows import text_digest
 from ragchat.index.tokens import tokenize
 from tests.doubles import WordEmbedder
-from tests.index.building import EMBEDDER, STAMP, chunks_of, document, embed, put, source
+from tests.index.building import EMBEDDER, STAMP, chunks_of, document, embed, put, source, tokens_of
 
 ANYWHERE = Scope()
 
 
 def found(snapshot: Snapshot, hits: list[Hit]) -> list[str]:
     return [chunk.content for chunk in snapshot.chunks([hit.chunk_id for hit in hits])]
+
+
+def everything(snapshot: Snapshot) -> object:
+    """What searches find, with all that belongs to it; no ids."""
+    question = EMBEDDER.embed_question("note 4 about 2")
+    hits = snapshot.dense(question, 10**6, ANYWHERE)
+    ids = [hit.chunk_id for hit in hits]
+    matrices = snapshot.token_vectors(ids)
+    assert matrices is not None
+    lexical = snapshot.lexical(["note", "4", "about", "2", "end"], 10**6, ANYWHERE)
+    return (
+        [round(hit.value, 12) for hit in hits],
+        snapshot.chunks(ids),
+        snapshot.vectors(ids).tobytes(),
+        [matrix.tobytes() for matrix in matrices],
+        [round(hit.value, 9) for hit in lexical],
+        found(snapshot, lexical),
+        snapshot.document_frequency("note"),
+        snapshot.chunk_count,
+    )
 
 
 class IndexContract(ABC):
@@ -161,21 +181,101 @@ class IndexContract(ABC):
         put(begun, "a.md", "words")
         assert (list(begun.failures()), begun.coverage()) == ([], Coverage(1, 0, 0))
 
-    def test_another_stamp_makes_documents_stale_and_never_mixes_vectors(self, begun: Index) -> None:
-        put(begun, "a.md", "words")
-        for embedder in (WordEmbedder(name="other", dimensions=32), WordEmbedder(dimensions=64)):
-            stamp = IndexStamp(embedder.stamp, "test/1")
-            begun.begin(stamp)
-            assert (begun.stamp, begun.coverage()) == (stamp, Coverage(0, 0, 1))
-            assert begun.sources()["a.md"].state == "stale"
-            snapshot = begun.snapshot()
-            assert (snapshot.stamp, snapshot.chunk_count) == (stamp, 0)
-            assert snapshot.lexical(["words"], 5, ANYWHERE) == []
-            assert begun.vectors_of_texts([text_digest("[T]\nwords")]) == {}
-        begun.begin(IndexStamp(EMBEDDER.stamp, "test/2"))
-        assert begun.coverage() == Coverage(0, 0, 1)
+    def test_an_index_under_another_stamp_is_built_beside_the_old_one(self, begun: Index) -> None:
+        put(begun, "a.md", "old words")
+        put(begun, "b.md", "more old words")
+        embedder = WordEmbedder(name="other", dimensions=64)
+        other = IndexStamp(embedder.stamp, "test/1")
+        begun.begin(other)
+        assert (begun.stamp, begun.building) == (STAMP, other)
+        # What is written and asked for while writing belongs to the new one; no vector of the old serves it.
+        assert (begun.coverage(), begun.chunk_count(), begun.sources()) == (Coverage(0, 0, 0), 0, {})
+        assert begun.vectors_of_texts([text_digest("[T]\nold words")]) == {}
+        put(begun, "a.md", "new words", embedder=embedder)
+        begun.fail(FailedDocument("c.md", "r", "h"), source("c.md", state="failed"))
+        assert (begun.coverage(), list(begun.sources())) == (Coverage(1, 1, 0), ["a.md", "c.md"])
+        # Until it is whole, the old one answers.
+        snapshot = begun.snapshot()
+        assert (snapshot.stamp, snapshot.coverage, snapshot.chunk_count) == (STAMP, Coverage(2, 0, 0), 2)
+        assert snapshot.lexical(["new"], 5, ANYWHERE) == []
+        assert begun.document_text("a.md") == "old words"
+        begun.finish()
+        assert (begun.stamp, begun.building, begun.coverage()) == (other, None, Coverage(1, 1, 0))
+        assert begun.document_text("a.md") == "new words"
+        assert begun.document_text("b.md") is None
+        after = begun.snapshot()
+        assert (after.stamp, found(after, after.lexical(["words"], 5, ANYWHERE))) == (other, ["new words"])
+        assert found(snapshot, snapshot.lexical(["more"], 5, ANYWHERE)) == ["more old words"]
+
+    def test_a_rebuild_that_is_given_up_leaves_the_old_index(self, begun: Index) -> None:
+        put(begun, "a.md", "old words")
+        embedder = WordEmbedder(name="other", dimensions=64)
+        begun.begin(IndexStamp(embedder.stamp, "test/1"))
+        put(begun, "b.md", "new words", embedder=embedder)
         begun.begin(STAMP)
-        assert (begun.coverage(), begun.snapshot().chunk_count) == (Coverage(1, 0, 0), 1)
+        begun.finish()
+        assert (begun.stamp, begun.building, list(begun.sources())) == (STAMP, None, ["a.md"])
+        assert begun.snapshot().chunk_count == begun.chunk_count() == 1
+
+    def test_another_stamp_for_an_index_without_documents_is_taken_at_once(self, begun: Index) -> None:
+        other = IndexStamp(EMBEDDER.stamp, "test/2")
+        begun.begin(other)
+        assert (begun.stamp, begun.building, begun.snapshot().stamp) == (other, None, other)
+
+    def test_a_document_that_another_has_replaced_is_not_overwritten(self, begun: Index) -> None:
+        put(begun, "a.md", "words", expected_revision=0)
+        seen = begun.sources()["a.md"].revision
+        assert seen > 0
+        with pytest.raises(RevisionConflict, match=r"a\.md"):
+            put(begun, "a.md", "unseen words", expected_revision=0)
+        put(begun, "a.md", "other words", expected_revision=seen)
+        assert begun.sources()["a.md"].revision > seen
+        with pytest.raises(RevisionConflict):
+            put(begun, "a.md", "late words", expected_revision=seen)
+        begun.remove("a.md")
+        with pytest.raises(RevisionConflict):
+            put(begun, "a.md", "late words", expected_revision=seen)
+        assert begun.document_text("a.md") is None
+
+    def test_token_vectors_are_kept_with_their_chunks(self, begun: Index) -> None:
+        passages = ["the lease ends", "in March", "!"]
+        put(begun, "a.md", *passages, tokens=True)
+        put(begun, "b.md", "plain")
+        snapshot = begun.snapshot()
+        ids = [hit.chunk_id for hit in snapshot.dense(EMBEDDER.embed_question("x"), 9, ANYWHERE)]
+        chunks = snapshot.chunks(ids)
+        own = [key for key, chunk in zip(ids, chunks, strict=True) if chunk.document == "a.md"]
+        matrices = snapshot.token_vectors(own)
+        assert matrices is not None
+        for chunk, matrix in zip(snapshot.chunks(own), matrices, strict=True):
+            np.testing.assert_array_equal(matrix, tokens_of([chunk]).rows(0))
+        assert snapshot.token_vectors(ids) is None
+        known = begun.token_vectors_of_document("a.md")
+        assert known.keys() == {text_digest(f"[T]\n{passage}") for passage in passages}
+        digest = text_digest("[T]\nin March")
+        np.testing.assert_array_equal(begun.token_vectors_of_texts([digest])[digest], known[digest])
+
+    def test_a_renamed_document_keeps_its_token_vectors(self, begun: Index) -> None:
+        old = put(begun, "old.md", "words", "more words", tokens=True)
+        new = dataclasses.replace(old, name="new.md")
+        chunks = chunks_of(new, (0, 5), (6, 16))
+        begun.rename("old.md", new, source("new.md", new.text), chunks)
+        snapshot = begun.snapshot()
+        matrices = snapshot.token_vectors(snapshot.containing("words", ANYWHERE, 9))
+        assert matrices is not None
+        for matrix, chunk in zip(matrices, chunks, strict=True):
+            np.testing.assert_array_equal(matrix, tokens_of([chunk]).rows(0))
+
+    def test_putting_in_order_changes_nothing_that_is_found(self, begun: Index) -> None:
+        for number in range(40):
+            put(begun, f"{number}.md", f"note {number} about {number % 7}", "and its end", tokens=True)
+        for number in range(0, 40, 3):
+            begun.remove(f"{number}.md")
+        before = everything(begun.snapshot())
+        begun.finish()
+        assert everything(begun.snapshot()) == before
+        begun.finish()
+        assert everything(begun.snapshot()) == before
 
     def test_a_question_of_other_dimensions_is_refused(self, begun: Index) -> None:
         put(begun, "a.md", "words")

@@ -36,7 +36,7 @@ def test_another_model_is_refused_by_name_until_rebuilt(notes: Notes, other: Wor
     assert stale.value.hint == "ragchat index --rebuild"
     assert contents(notes.index) == before
     report = changed.run(rebuild=True)
-    assert counts(report) == {"indexed": 2, "updated": 2, "chunks_embedded": 2}
+    assert counts(report) == {"indexed": 2, "added": 2, "chunks_embedded": 2}
     assert notes.index.snapshot().stamp.embedder == other.stamp
     assert counts(changed.run()) == {"indexed": 2, "unchanged": 2}
 
@@ -47,7 +47,7 @@ def test_another_chunker_is_refused_until_rebuilt(notes: Notes) -> None:
     other = indexer(notes.folder, notes.index, notes.embedder, chunking=ChunkOptions(size=100))
     with pytest.raises(IndexStale, match=r"the chunker .*size=512.* the chunker .*size=100"):
         other.run()
-    assert counts(other.run(rebuild=True)) == {"indexed": 1, "updated": 1, "chunks_embedded": 1}
+    assert counts(other.run(rebuild=True)) == {"indexed": 1, "added": 1, "chunks_embedded": 1}
 
 
 def test_a_stamp_that_cannot_be_told_is_asked_of_the_embedder(notes: Notes) -> None:
@@ -65,6 +65,7 @@ def test_a_stamp_that_cannot_be_told_is_asked_of_the_embedder(notes: Notes) -> N
 def test_an_interrupted_rebuild_goes_on_where_it_was(notes: Notes) -> None:
     notes.write(**{f"n{number}": f"note {number} " + "word " * 300 for number in range(40)})
     notes.run()
+    before = contents(notes.index)
     other = WordEmbedder(name="X", dimensions=64)
     cancel = threading.Event()
 
@@ -75,9 +76,22 @@ def test_an_interrupted_rebuild_goes_on_where_it_was(notes: Notes) -> None:
     report = indexer(notes.folder, notes.index, other).run(rebuild=True, cancel=cancel, on_progress=stop_soon)
     assert not report.complete
     assert 0 < report.indexed < 40
-    assert notes.index.coverage().stale == 40 - report.indexed == report.pending
+    assert report.pending == 40 - report.indexed
+    assert contents(notes.index) == before  # the old index is used until the new one is whole
     after = indexer(notes.folder, notes.index, other).run()
-    assert (after.indexed, after.updated, after.complete) == (40, report.pending, True)
+    assert (after.indexed, after.added, after.complete) == (40, report.pending, True)
+    assert notes.index.snapshot().stamp.embedder == other.stamp
+
+
+def test_a_rebuild_while_the_notes_are_away_keeps_the_old_index(notes: Notes) -> None:
+    notes.write(a="one", b="two")
+    notes.run()
+    before = contents(notes.index)
+    for name in ("a.md", "b.md"):
+        (notes.folder / name).unlink()
+    report = indexer(notes.folder, notes.index, WordEmbedder(name="X", dimensions=64)).run(rebuild=True)
+    assert "kept" in report.warning
+    assert contents(notes.index) == before
 
 
 def test_a_rebuild_under_the_same_stamp_embeds_everything_again(notes: Notes) -> None:

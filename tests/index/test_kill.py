@@ -26,8 +26,9 @@ from ragchat.index.store import open_index
 from tests.doubles import WordEmbedder
 from tests.index.building import indexer
 
-print("ready", flush=True)
 index = open_index(Path(sys.argv[2]))
+indexer(Path(sys.argv[1]), index, WordEmbedder(dimensions=64)).run()
+print("ready", flush=True)
 while True:
     indexer(Path(sys.argv[1]), index, WordEmbedder(dimensions=64)).run(rebuild=True)
 """

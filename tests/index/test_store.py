@@ -36,6 +36,16 @@ class TestSqliteIndex(IndexContract):
         index.close()
 
 
+class TestSqliteIndexInSegments(TestSqliteIndex):
+    """The same where every document is sealed into a segment file at once, and segments are merged."""
+
+    @pytest.fixture(autouse=True)
+    def _sealed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("ragchat.index.store.SEALED_AT", 1)
+        monkeypatch.setattr("ragchat.index.store.SEALED_AT_LAST", 1)
+        monkeypatch.setattr("ragchat.index.shelf.SEALED_AT", 1)
+
+
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
@@ -110,23 +120,6 @@ def test_a_change_by_another_process_is_seen(index: SqliteIndex, data: Path) -> 
     put(other, "b.md", "words")
     other.close()
     assert index.snapshot().chunk_count == 2
-
-
-def test_tokens_of_chunks_that_stay_are_not_cut_again(
-    index: SqliteIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(index, "a.md", "words")
-    index.snapshot().lexical(["words"], 1, ANYWHERE)
-    put(index, "b.md", "new words")
-    cut: list[str] = []
-
-    def counting(text: str) -> list[str]:
-        cut.append(text)
-        return text.split()
-
-    monkeypatch.setattr("ragchat.index.snapshot.tokenize", counting)
-    assert index.snapshot().document_frequency("words") == 2
-    assert cut == ["[T]\nnew words"]
 
 
 def test_readers_go_on_while_one_writes(index: SqliteIndex, data: Path) -> None:
@@ -276,7 +269,7 @@ def test_vectors_that_are_not_of_unit_length_are_never_searched(
 ) -> None:
     put(index, "a.md", "words")
     with sqlite3.connect(data / schema.INDEX_FILE) as connection:
-        connection.execute("UPDATE vectors SET vector = ?", (vector.tobytes(),))
+        connection.execute("UPDATE recent SET vector = ?", (vector.tobytes(),))
         connection.execute("UPDATE state SET generation = generation + 1")
     connection.close()
     with pytest.raises(IndexCorrupt, match="vectors"):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document
-from ragchat.index.lexical import Lexical
 from ragchat.index.overlay import Overlay
 from ragchat.index.protocol import Coverage, Scope, Source
 from ragchat.index.rows import text_digest
@@ -21,6 +20,7 @@ from ragchat.index.tokens import tokenize
 from ragchat.index.waiting import Waiting
 from ragchat.index.words import Words
 from tests.index.building import EMBEDDER, STAMP, chunks_of, document, put, source
+from tests.index.test_lexical import lexical_of, masks
 
 
 @pytest.fixture
@@ -46,11 +46,11 @@ def test_rows_that_come_and_go_are_ranked_as_those_of_the_index(
     if not kept:
         assert words.best(question) == []
         return
-    plain = Lexical([rows[at] for at in kept])
-    scores = [float(score) for score in plain.get_scores(question)]
-    order = sorted(range(len(kept)), key=lambda at: (-round(scores[at], 9), kept[at]))
-    assert words.best(question) == [kept[at] for at in order if scores[at] > 0]
-    assert [words.frequency(token) for token in "abc"] == [plain.document_frequency(token) for token in "abc"]
+    indexed = lexical_of(rows, [], gone)
+    best = indexed.best(question, len(rows), masks(indexed))
+    order = sorted(best, key=lambda pair: (-round(pair[0], 9), pair[1]))
+    assert words.best(question) == [row for _, row in order]
+    assert [words.frequency(token) for token in "abc"] == [indexed.frequency(token) for token in "abc"]
 
 
 def passages(whole: Document) -> Sequence[Chunk]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragchat.chunking.chunk import Chunk
-from ragchat.embedding.embedder import Embedder, Matrix, Vector
+from ragchat.embedding.embedder import Embedder, Int8Matrix, Matrix, Vector
 from ragchat.errors import IndexMissing
 from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
 from ragchat.index.tokens import tokenize
@@ -93,6 +93,9 @@ class MemorySnapshot:
 
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         return np.stack([self._vectors[chunk_id] for chunk_id in chunk_ids])
+
+    def token_vectors(self, chunk_ids: Sequence[int]) -> Sequence[Int8Matrix] | None:
+        return None
 
     def nearest(self, questions: Matrix) -> Vector:
         matrix = np.stack(list(self._vectors.values()))

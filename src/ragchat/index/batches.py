@@ -11,7 +11,7 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document
 from ragchat.embedding.embedder import Embedder, Matrix, Vector
 from ragchat.index.protocol import Source
-from ragchat.index.snapshot import are_unit
+from ragchat.index.view import are_unit
 
 BATCH = 32
 """Texts embedded at once: about a second's work, after which progress is told and a cancel is heard."""

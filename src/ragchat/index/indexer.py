@@ -16,7 +16,7 @@ from ragchat.documents.reader import extractor_of, open_reader, supported
 from ragchat.embedding.embedder import Embedder, EmbedderStamp
 from ragchat.errors import IndexStale
 from ragchat.index.intake import Reader
-from ragchat.index.plan import plan_rebuild, plan_update
+from ragchat.index.plan import plan_rebuild, plan_update, warning_of
 from ragchat.index.progress import IndexReport, ProgressListener, Survey
 from ragchat.index.protocol import Index, IndexStamp
 from ragchat.index.run import Run
@@ -101,26 +101,31 @@ class Indexer:
             run.tell("scanning")
             with self._index.writing():
                 found = scan(self._folder, self._notes, supported)
+                searched = self._index.sources()
+                self._check_stamp(self._expected_stamp() or run.embedder().stamp, rebuild=rebuild)
                 sources = self._index.sources()
                 if rebuild:
                     plan = plan_rebuild(found, sources)
                 else:
-                    self._check_stamp(self._expected_stamp() or run.embedder().stamp, rebuild=False)
                     plan = plan_update(found, sources, self._extractor_of, retry=retry)
+                # An index built beside the one in use must not lose what that keeps of notes that are away.
+                plan = dataclasses.replace(plan, warning=plan.warning or warning_of(found, searched))
                 run.execute(plan, sources)
-                return run.report(found, plan)
+                report = run.report(found, plan)
+                if report.complete and not report.warning:
+                    self._index.finish()
+                return report
 
     def _reader(self) -> AbstractContextManager[Reader]:
         return open_reader(self._notes) if self._read is None else nullcontext(self._read)
 
     def _check_stamp(self, embedder: EmbedderStamp, *, rebuild: bool) -> None:
-        """Keep the index under this stamp, or say that it was made under another."""
-        kept = self._index.stamp
+        """Write under this stamp, or say that the index was made under another."""
+        kept, building = self._index.stamp, self._index.building
         asked = IndexStamp(embedder, self._chunking.stamp)
-        if kept == asked:
+        if kept == asked and building is None:
             return
-        coverage = self._index.coverage()
-        if kept is None or rebuild or not coverage.indexed + coverage.stale:
+        if kept is None or rebuild or asked in (kept, building) or not self._index.coverage().indexed:
             self._index.begin(asked)
             return
         raise IndexStale(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ragchat.chunking.chunk import Chunk
-from ragchat.embedding.embedder import Matrix, Vector
+from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
 from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Snapshot
 from ragchat.index.rows import text_digest
 from ragchat.index.tokens import tokenize
@@ -129,6 +129,12 @@ class Overlay:
         )
         rows = [found[key] if key >= 0 else self.known[self._digests[-1 - key]] for key in chunk_ids]
         return np.stack(rows) if rows else np.zeros((0, self.stamp.embedder.dimensions), np.float32)
+
+    def token_vectors(self, chunk_ids: Sequence[int]) -> Sequence[Int8Matrix] | None:
+        """Their tokens' vectors; None when any of the passages waits."""
+        if self.base is None or any(chunk_id < 0 for chunk_id in chunk_ids):
+            return None
+        return self.base.token_vectors(chunk_ids)
 
     def nearest(self, questions: Matrix) -> Vector:
         """For each question (rows) the distance of its nearest passage in the index."""

@@ -49,6 +49,11 @@ def plan_rebuild(found: Scan, sources: Mapping[str, Source]) -> Plan:
     return Plan(found.notes, [], gone, 0, warning)
 
 
+def warning_of(found: Scan, sources: Mapping[str, Source]) -> str:
+    """Why documents of these sources that are not to be found would be kept, or ""."""
+    return _gone(found, sources)[1]
+
+
 def _must_be_read(known: Source, extractor: str, *, retry: bool) -> bool:
     match known.state:
         case "stale":

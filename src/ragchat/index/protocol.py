@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document, FailedDocument
-from ragchat.embedding.embedder import EmbedderStamp, Matrix, Vector
+from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenVectors, Vector
 
 DocumentState = Literal["indexed", "failed", "stale"]
 
@@ -33,6 +33,7 @@ class Source:
     extractor: name and version of what read it; a change makes only its own documents stale.
     checked_ns: when its content was last read, in ns since the epoch. A file modified within seconds of that
         may have been edited again without a new modification time.
+    revision: grows with each replacement; 0 where the index has no document of this name.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Source:
     extractor: str
     state: DocumentState
     checked_ns: int = 0
+    revision: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,10 @@ class Coverage:
 
 
 class Snapshot(Protocol):
-    """One consistent view of an index for one question. Holds only chunks of the index's own stamp."""
+    """One consistent view of an index for one question. Holds only chunks of the index's own stamp.
+
+    What is replaced meanwhile stays readable in it; so it is let go after the question, not kept for hours.
+    """
 
     @property
     def stamp(self) -> IndexStamp:
@@ -124,6 +129,9 @@ class Snapshot(Protocol):
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         """Their unit vectors, shape (len(chunk_ids), dimensions)."""
 
+    def token_vectors(self, chunk_ids: Sequence[int]) -> Sequence[Int8Matrix] | None:
+        """Their tokens' vectors, each of shape (tokens, width); None when any of the chunks has none."""
+
     def nearest(self, questions: Matrix) -> Vector:
         """For each question (rows) the distance of its nearest chunk; infinite where there is no chunk."""
 
@@ -133,7 +141,11 @@ class Index(Protocol):
 
     @property
     def stamp(self) -> IndexStamp | None:
-        """The stamp it is being kept under; None before anything was indexed."""
+        """The stamp of what can be searched; None before anything was indexed."""
+
+    @property
+    def building(self) -> IndexStamp | None:
+        """The stamp of a rebuild that is not whole yet, by whomever it was begun."""
 
     def coverage(self) -> Coverage:
         """Documents indexed, failed, stale; loads nothing."""
@@ -145,7 +157,17 @@ class Index(Protocol):
         """Be the only writer among all processes while inside. Raises IndexLocked when there is another."""
 
     def begin(self, stamp: IndexStamp) -> None:
-        """Keep it under this stamp from now on; documents of another become stale."""
+        """Write under this stamp from now on.
+
+        While there are documents of another stamp, those stay what snapshots, `stamp` and `document_text`
+        show until `finish`; what else this object reads and writes is of the index being built beside them.
+        """
+
+    def finish(self) -> None:
+        """A whole run is done: search what it built, forget what that replaces, put the storage in order.
+
+        Called while `writing`. Cheap when nothing is due. Raises StorageFailed, after which all is as before.
+        """
 
     def snapshot(self) -> Snapshot:
         """The latest whole state. Cheap when nothing has changed since the last call.
@@ -165,8 +187,27 @@ class Index(Protocol):
     def vectors_of_document(self, name: str) -> Mapping[str, Vector]:
         """The same for one document's chunks; nothing for a document that is unknown or stale."""
 
-    def replace(self, document: Document, source: Source, chunks: Sequence[Chunk], vectors: Matrix) -> None:
-        """Put the document in place of its old version, in one transaction."""
+    def token_vectors_of_texts(self, digests: Sequence[str]) -> Mapping[str, Int8Matrix]:
+        """Token vectors as `vectors_of_texts`, of the texts that have some."""
+
+    def token_vectors_of_document(self, name: str) -> Mapping[str, Int8Matrix]:
+        """Token vectors as `vectors_of_document`, of the chunks that have some."""
+
+    def replace(
+        self,
+        document: Document,
+        source: Source,
+        chunks: Sequence[Chunk],
+        vectors: Matrix,
+        tokens: TokenVectors | None = None,
+        *,
+        expected_revision: int | None = None,
+    ) -> None:
+        """Put the document in place of its old version, in one transaction.
+
+        tokens: of all chunks, in their order. Raises RevisionConflict, and changes nothing, when the document
+        is not at the revision that is expected; ValueError for what does not fit.
+        """
 
     def fail(self, failure: FailedDocument, source: Source) -> None:
         """Record that the file cannot be read; its old version goes."""

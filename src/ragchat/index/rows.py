@@ -1,22 +1,28 @@
-"""What stands in the index's tables, read and written inside the caller's transaction."""
+"""What stands in the index's tables, read and written inside the caller's transaction.
+
+stamp_id: whose documents. An index that is being rebuilt holds those of two stamps side by side.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from ragchat.chunking.chunk import Chunk
-from ragchat.documents.document import Document
-from ragchat.embedding.embedder import EmbedderStamp, Matrix, Vector
-from ragchat.errors import IndexCorrupt, IndexMissing
-from ragchat.index.protocol import Coverage, IndexStamp, Source
-from ragchat.index.snapshot import MemorySnapshot, StoredChunk, StoredDocument, are_unit, pack_text
+from ragchat.documents.document import Document, FailedDocument
+from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenVectors, Vector
+from ragchat.errors import IndexCorrupt, RevisionConflict
+from ragchat.index.postings import joined
+from ragchat.index.protocol import Coverage, IndexStamp, Scope, Source
+from ragchat.index.tokens import tokenize
+from ragchat.index.view import Ids, are_unit
 
-_FLOAT = np.dtype("<f4")
+_REBUILD = "ragchat index --rebuild"
 _PARAMETERS = 500
 """SQLite takes a limited number of parameters in one statement."""
 
@@ -30,134 +36,214 @@ def read_number(connection: sqlite3.Connection, query: str, *parameters: object)
     """The one number that the query answers. Raises IndexCorrupt when there is none."""
     row = connection.execute(query, parameters).fetchone()
     if row is None:
-        raise IndexCorrupt("the index lacks its own state", hint="ragchat index --rebuild")
+        raise IndexCorrupt("the index lacks its own state", hint=_REBUILD)
     return int(row[0])
 
 
-def read_stamp(connection: sqlite3.Connection) -> tuple[int, IndexStamp] | None:
-    """The stamp the index is kept under, with its row's id."""
-    row = connection.execute(
-        "SELECT stamps.id, stamps.stamp FROM state JOIN stamps ON stamps.id = state.stamp_id"
-    ).fetchone()
-    if row is None:
-        return None
+def read_stamp(connection: sqlite3.Connection, stamp_id: int) -> IndexStamp:
+    """The stamp of this id. Raises IndexCorrupt."""
+    row = connection.execute("SELECT stamp FROM stamps WHERE id = ?", (stamp_id,)).fetchone()
     try:
-        fields = json.loads(row[1])
-        return row[0], IndexStamp(embedder=EmbedderStamp(**fields["embedder"]), chunker=fields["chunker"])
+        fields = json.loads(row[0])
+        return IndexStamp(embedder=EmbedderStamp(**fields["embedder"]), chunker=fields["chunker"])
     except (ValueError, TypeError, KeyError) as error:
-        raise IndexCorrupt("the index's stamp is damaged", hint="ragchat index --rebuild") from error
+        raise IndexCorrupt("the index's stamp is damaged", hint=_REBUILD) from error
 
 
-def read_stamp_id(connection: sqlite3.Connection) -> int | None:
-    """The id alone; None before anything was indexed."""
-    current = read_stamp(connection)
-    return None if current is None else current[0]
+def read_state(connection: sqlite3.Connection) -> tuple[int | None, int | None, int]:
+    """Ids of the stamp in use and of the one being built, and the generation. Raises IndexCorrupt."""
+    row = connection.execute("SELECT stamp_id, building_id, generation FROM state").fetchone()
+    if row is None:
+        raise IndexCorrupt("the index lacks its own state", hint=_REBUILD)
+    return row[0], row[1], row[2]
 
 
-def read_coverage(connection: sqlite3.Connection) -> Coverage:
-    """Documents of the current stamp, failed ones, and those of another stamp."""
-    stamp_id = read_stamp_id(connection)
+def read_coverage(connection: sqlite3.Connection, stamp_id: int | None) -> Coverage:
+    """Documents that can be searched, and failed ones."""
     return Coverage(
-        indexed=read_number(connection, "SELECT count(*) FROM documents WHERE stamp_id IS ?", stamp_id),
-        failed=read_number(connection, "SELECT count(*) FROM failures"),
-        stale=read_number(connection, "SELECT count(*) FROM documents WHERE stamp_id IS NOT ?", stamp_id),
+        indexed=read_number(connection, "SELECT count(*) FROM documents WHERE stamp_id = ?", stamp_id),
+        failed=read_number(connection, "SELECT count(*) FROM failures WHERE stamp_id = ?", stamp_id),
+        stale=0,
     )
 
 
-def read_sources(connection: sqlite3.Connection) -> dict[str, Source]:
+def read_sources(connection: sqlite3.Connection, stamp_id: int | None) -> dict[str, Source]:
     """Every document and every failed file, by name."""
     rows = connection.execute(
-        "SELECT name, size, modified_ns, digest, extractor,"
-        " CASE WHEN stamp_id IS ? THEN 'indexed' ELSE 'stale' END, checked_ns FROM documents "
-        "UNION ALL SELECT name, size, modified_ns, digest, extractor, 'failed', checked_ns FROM failures "
-        "ORDER BY name",
-        (read_stamp_id(connection),),
+        "SELECT name, size, modified_ns, digest, extractor, 'indexed', checked_ns, id FROM documents "
+        "WHERE stamp_id = :stamp UNION ALL "
+        "SELECT name, size, modified_ns, digest, extractor, 'failed', checked_ns, 0 FROM failures "
+        "WHERE stamp_id = :stamp ORDER BY name",
+        {"stamp": stamp_id},
     )
     return {row[0]: Source(*row) for row in rows}
 
 
-def read_snapshot(connection: sqlite3.Connection, known_tokens: Mapping[int, list[str]]) -> MemorySnapshot:
-    """All chunks of the current stamp, loaded. Raises IndexMissing, IndexCorrupt."""
-    current = read_stamp(connection)
-    if current is None:
-        raise IndexMissing("this folder has no index yet", hint="ragchat index")
-    stamp_id, stamp = current
-    documents = {
-        row[0]: StoredDocument(*row[1:])
-        for row in connection.execute(
-            "SELECT id, name, title, text FROM documents WHERE stamp_id = ?", (stamp_id,)
-        )
-    }
-    rows = connection.execute(
-        'SELECT v.vector, c.id, c.document_id, c.section, c.start, c."end", c.first_line, c.last_line,'
-        " c.context_start, c.tokens, c.header_tokens, c.locator, c.text "
-        "FROM chunks c JOIN documents d ON d.id = c.document_id LEFT JOIN vectors v ON v.chunk_id = c.id "
-        "WHERE d.stamp_id = ? ORDER BY c.id",
+def read_failures(connection: sqlite3.Connection, stamp_id: int | None) -> list[FailedDocument]:
+    """Files that could not be read, by name."""
+    found = connection.execute(
+        "SELECT name, reason, hint, digest, extractor FROM failures WHERE stamp_id = ? ORDER BY name",
         (stamp_id,),
-    ).fetchall()
-    return MemorySnapshot(
-        stamp,
-        read_coverage(connection),
-        documents,
-        [StoredChunk(*row[1:]) for row in rows],
-        _matrix([row[0] for row in rows], stamp.embedder.dimensions),
-        known_tokens,
     )
+    return [FailedDocument(*row) for row in found]
 
 
-def read_vectors(connection: sqlite3.Connection, digests: Sequence[str]) -> dict[str, Vector]:
-    """Vectors of the current stamp by the digests of their chunks' texts, as far as there are any."""
-    current = read_stamp(connection)
-    if current is None:
-        return {}
-    stamp_id, stamp = current
-    found: dict[str, Vector] = {}
-    for start in range(0, len(digests), _PARAMETERS):
-        wanted = digests[start : start + _PARAMETERS]
-        rows = connection.execute(
-            "SELECT c.text_digest, v.vector FROM chunks c JOIN vectors v ON v.chunk_id = c.id "
-            "JOIN documents d ON d.id = c.document_id WHERE d.stamp_id = ? AND c.text_digest IN "
-            f"({', '.join('?' * len(wanted))}) GROUP BY c.text_digest",
-            (stamp_id, *wanted),
-        ).fetchall()
-        matrix = _matrix([row[1] for row in rows], stamp.embedder.dimensions)
-        found.update({row[0]: vector for row, vector in zip(rows, matrix, strict=True)})
-    return found
+def has_documents(connection: sqlite3.Connection, stamp_id: int | None) -> bool:
+    """Whether any document can be searched under this stamp."""
+    found = connection.execute("SELECT 1 FROM documents WHERE stamp_id = ? LIMIT 1", (stamp_id,))
+    return found.fetchone() is not None
 
 
-def read_document_vectors(connection: sqlite3.Connection, name: str) -> dict[str, Vector]:
-    """Vectors of one document by the digests of its chunks' texts, if it is of the current stamp."""
-    digests = connection.execute(
-        "SELECT c.text_digest FROM chunks c JOIN documents d ON d.id = c.document_id "
-        "WHERE d.name = ? AND d.stamp_id = (SELECT stamp_id FROM state)",
-        (name,),
-    ).fetchall()
-    return read_vectors(connection, [row[0] for row in digests])
+def count_chunks(connection: sqlite3.Connection, stamp_id: int | None) -> int:
+    """How many chunks can be found: those in tables and those in segments, without the dead."""
+    counts = [
+        "SELECT count(*) FROM recent WHERE stamp_id = ?",
+        "SELECT coalesce(sum(chunks), 0) FROM segments WHERE stamp_id = ?",
+        "SELECT -coalesce(sum(last_chunk - first_chunk + 1), 0) FROM dead WHERE stamp_id = ?",
+    ]
+    return sum(read_number(connection, query, stamp_id) for query in counts)
+
+
+def forget_others(connection: sqlite3.Connection, stamp_id: int, limit: int) -> bool:
+    """Delete what was made under other stamps, at most so many documents; whether any are left."""
+    connection.execute(
+        "DELETE FROM documents WHERE id IN (SELECT id FROM documents WHERE stamp_id != ? LIMIT ?)",
+        (stamp_id, limit),
+    )
+    for table in ("failures", "segments", "dead"):
+        connection.execute(f"DELETE FROM {table} WHERE stamp_id != ?", (stamp_id,))
+    left = connection.execute("SELECT 1 FROM documents WHERE stamp_id != ? LIMIT 1", (stamp_id,)).fetchone()
+    if left is None:
+        connection.execute("DELETE FROM stamps WHERE id != ?", (stamp_id,))
+    return left is not None
+
+
+def read_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> list[Chunk]:
+    """The chunks, in the order asked for. Raises IndexCorrupt when one is missing."""
+    found: dict[int, Chunk] = {}
+    texts: dict[int, str] = {}
+    rows = _select(
+        connection,
+        'SELECT c.id, d.name, d.title, c.section, c.start, c."end", c.first_line, c.last_line, c.text,'
+        " c.context_start, c.tokens, c.header_tokens, c.locator, c.content_at, c.document_id "
+        "FROM chunks c JOIN documents d ON d.id = c.document_id WHERE c.id IN",
+        chunk_ids,
+    )
+    for row in rows:
+        key, name, title, section, start, end, first, last, text, context, tokens, header, locator = row[:13]
+        content_at, document_id = row[13:]
+        whole, at = text, content_at
+        if content_at is None:
+            if document_id not in texts:
+                texts[document_id] = _read_text(connection, document_id)
+            whole, at = texts[document_id], start
+        found[key] = Chunk(
+            document=name,
+            title=title,
+            section=tuple(json.loads(section)),
+            start=start,
+            end=end,
+            first_line=first,
+            last_line=last,
+            content=whole[at : at + end - start],
+            text=text,
+            context_start=context,
+            tokens=tokens,
+            header_tokens=header,
+            locator=locator,
+            lead=whole[at - (start - context) : at],
+        )
+    if len(found) < len(set(chunk_ids)):
+        raise IndexCorrupt("the index lacks chunks that its search finds", hint=_REBUILD)
+    return [found[chunk_id] for chunk_id in chunk_ids]
+
+
+def read_chunks_of_texts(
+    connection: sqlite3.Connection, stamp_id: int | None, digests: Sequence[str]
+) -> dict[str, int]:
+    """One chunk with this text for each digest, as far as there are any."""
+    rows = _select(
+        connection,
+        "SELECT c.text_digest, max(c.id) FROM chunks c JOIN documents d ON d.id = c.document_id "
+        "WHERE d.stamp_id = ? AND c.text_digest IN",
+        [bytes.fromhex(digest) for digest in digests],
+        before=(stamp_id,),
+        after="GROUP BY c.text_digest",
+    )
+    return {bytes(digest).hex(): chunk_id for digest, chunk_id in rows}
+
+
+def read_chunks_of_document(
+    connection: sqlite3.Connection, stamp_id: int | None, name: str
+) -> dict[str, int]:
+    """One document's chunks by the digests of their texts."""
+    rows = connection.execute(
+        "SELECT c.text_digest, c.id FROM chunks c JOIN documents d ON d.id = c.document_id "
+        "WHERE d.name = ? AND d.stamp_id = ?",
+        (name, stamp_id),
+    )
+    return {bytes(digest).hex(): chunk_id for digest, chunk_id in rows}
+
+
+def read_documents_in(connection: sqlite3.Connection, stamp_id: int, scope: Scope) -> Ids:
+    """Ids of the documents in the scope, ascending."""
+    if scope.documents is not None:
+        wanted = [name for name in scope.documents if scope.admits(name)]
+        found = _select(
+            connection, "SELECT id FROM documents WHERE stamp_id = ? AND name IN", wanted, before=(stamp_id,)
+        )
+    else:
+        found = iter(
+            connection.execute(
+                "SELECT id FROM documents WHERE stamp_id = ? AND name >= ? AND substr(name, 1, ?) = ?",
+                (stamp_id, scope.prefix, len(scope.prefix), scope.prefix),
+            )
+        )
+    return np.sort(np.fromiter((row[0] for row in found), dtype=np.int64))
+
+
+def read_recent_vectors(
+    connection: sqlite3.Connection, chunk_ids: Sequence[int]
+) -> Iterator[tuple[int, bytes]]:
+    """Vectors, as stored, of the chunks that no segment file has yet."""
+    return _select(connection, "SELECT chunk_id, vector FROM recent WHERE chunk_id IN", chunk_ids)
+
+
+def read_recent_tokens(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> dict[int, Int8Matrix]:
+    """Token vectors of the chunks that no segment file has yet, as far as they have any."""
+    rows = _select(
+        connection,
+        "SELECT chunk_id, token_vectors FROM recent WHERE token_vectors IS NOT NULL AND chunk_id IN",
+        chunk_ids,
+    )
+    return {chunk_id: unpack_tokens(packed) for chunk_id, packed in rows}
 
 
 def write_document(
     connection: sqlite3.Connection,
+    stamp_id: int,
     document: Document,
     source: Source,
     chunks: Sequence[Chunk],
     vectors: Matrix,
+    tokens: TokenVectors | None,
 ) -> None:
     """Put the document in place of whatever has its name. Raises ValueError for what does not fit."""
-    current = read_stamp(connection)
-    if current is None:
-        raise ValueError("begin(stamp) comes before the first document")
-    stamp_id, stamp = current
-    _check(document, source, chunks, vectors, stamp.embedder.dimensions)
-    drop(connection, document.name)
+    dimensions = read_stamp(connection, stamp_id).embedder.dimensions
+    _check(document, source, chunks, vectors, tokens, dimensions)
+    drop(connection, stamp_id, document.name)
     document_id = connection.execute(
-        "INSERT INTO documents (name, stamp_id, title, text, size, modified_ns, checked_ns, digest,"
-        " extractor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (document.name, stamp_id, document.title, pack_text(document.text), *facts(source)),
+        "INSERT INTO documents (stamp_id, name, title, size, modified_ns, checked_ns, digest, extractor)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        (stamp_id, document.name, document.title, *facts(source)),
     ).lastrowid
-    for chunk, vector in zip(chunks, vectors.astype(_FLOAT, copy=False), strict=True):
+    connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, _pack_text(document.text)))
+    for place, chunk in enumerate(chunks):
+        at = chunk.text.rfind(chunk.lead + chunk.content)
         chunk_id = connection.execute(
             'INSERT INTO chunks (document_id, section, start, "end", first_line, last_line, context_start,'
-            " tokens, header_tokens, locator, text, text_digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " tokens, header_tokens, locator, text, content_at, text_digest) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 document_id,
                 json.dumps(chunk.section),
@@ -170,10 +256,29 @@ def write_document(
                 chunk.header_tokens,
                 chunk.locator,
                 chunk.text,
-                text_digest(chunk.text),
+                at + len(chunk.lead) if at >= 0 else None,
+                bytes.fromhex(text_digest(chunk.text)),
             ),
         ).lastrowid
-        connection.execute("INSERT INTO vectors VALUES (?, ?)", (chunk_id, vector.tobytes()))
+        connection.execute(
+            "INSERT INTO recent VALUES (?, ?, ?, ?, ?)",
+            (
+                chunk_id,
+                stamp_id,
+                vectors[place].astype("<f4").tobytes(),
+                joined(tokenize(chunk.text)),
+                None if tokens is None else pack_tokens(tokens.rows(place)),
+            ),
+        )
+
+
+def require_revision(connection: sqlite3.Connection, stamp_id: int, name: str, expected: int) -> None:
+    """Raise RevisionConflict unless the document is still at this revision; 0: not there."""
+    row = connection.execute(
+        "SELECT id FROM documents WHERE stamp_id = ? AND name = ?", (stamp_id, name)
+    ).fetchone()
+    if (row[0] if row else 0) != expected:
+        raise RevisionConflict(f"{name} was indexed by another program meanwhile", hint="ragchat index")
 
 
 def facts(source: Source) -> tuple[int, int, int, str, str]:
@@ -181,14 +286,110 @@ def facts(source: Source) -> tuple[int, int, int, str, str]:
     return source.size, source.modified_ns, source.checked_ns, source.digest, source.extractor
 
 
-def drop(connection: sqlite3.Connection, name: str) -> None:
+def write_failure(
+    connection: sqlite3.Connection, stamp_id: int, failure: FailedDocument, source: Source
+) -> None:
+    """Put the failure in place of whatever has its name."""
+    drop(connection, stamp_id, failure.name)
+    connection.execute(
+        "INSERT INTO failures (stamp_id, name, reason, hint, size, modified_ns, checked_ns, digest,"
+        " extractor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (stamp_id, failure.name, _storable(failure.reason), _storable(failure.hint), *facts(source)),
+    )
+
+
+def touch(connection: sqlite3.Connection, stamp_id: int | None, source: Source) -> None:
+    """Keep the file's new size, time and check."""
+    for table in ("documents", "failures"):
+        connection.execute(
+            f"UPDATE {table} SET size = ?, modified_ns = ?, checked_ns = ? WHERE stamp_id = ? AND name = ?",
+            (source.size, source.modified_ns, source.checked_ns, stamp_id, source.name),
+        )
+
+
+def drop(connection: sqlite3.Connection, stamp_id: int, name: str) -> None:
     """Delete the document and the failure of this name, with all that belongs to them."""
-    connection.execute("DELETE FROM documents WHERE name = ?", (name,))
-    connection.execute("DELETE FROM failures WHERE name = ?", (name,))
+    row = connection.execute(
+        "SELECT id FROM documents WHERE stamp_id = ? AND name = ?", (stamp_id, name)
+    ).fetchone()
+    if row is not None:
+        _bury(connection, stamp_id, row[0])
+        connection.execute("DELETE FROM documents WHERE id = ?", row)
+    connection.execute("DELETE FROM failures WHERE stamp_id = ? AND name = ?", (stamp_id, name))
+
+
+def _bury(connection: sqlite3.Connection, stamp_id: int, document_id: int) -> None:
+    """Where a segment holds the document's chunks, note that they are dead.
+
+    The ids of its chunks follow each other: they were inserted in one transaction.
+    """
+    first, last, sealed = connection.execute(
+        "SELECT min(c.id), max(c.id), max(r.chunk_id IS NULL) FROM chunks c "
+        "LEFT JOIN recent r ON r.chunk_id = c.id WHERE c.document_id = ?",
+        (document_id,),
+    ).fetchone()
+    if sealed:
+        connection.execute(
+            "INSERT INTO dead (stamp_id, first_chunk, last_chunk) VALUES (?, ?, ?)", (stamp_id, first, last)
+        )
+
+
+def document_text(connection: sqlite3.Connection, stamp_id: int | None, name: str) -> str | None:
+    """The canonical text; None for an unknown document."""
+    row = connection.execute(
+        "SELECT t.text FROM texts t JOIN documents d ON d.id = t.document_id "
+        "WHERE d.stamp_id = ? AND d.name = ?",
+        (stamp_id, name),
+    ).fetchone()
+    return None if row is None else _unpack_text(row[0])
+
+
+def unpack_vectors(blobs: Sequence[bytes], dimensions: int) -> Matrix:
+    """Stored unit vectors as rows, shape (len(blobs), dimensions). Raises IndexCorrupt for anything else."""
+    if any(len(blob) != 4 * dimensions for blob in blobs):
+        raise IndexCorrupt("the index holds vectors of another length", hint=_REBUILD)
+    matrix: Matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), dimensions)
+    if not are_unit(matrix):
+        raise IndexCorrupt("the index holds vectors that are not of unit length", hint=_REBUILD)
+    return matrix
+
+
+def stacked(vectors: Sequence[Vector]) -> Matrix:
+    """Vectors as the rows of a matrix."""
+    return np.stack(vectors) if vectors else np.zeros((0, 0), np.float32)
+
+
+def stacked_tokens(matrices: Sequence[Int8Matrix | None]) -> TokenVectors | None:
+    """The token vectors of several texts; None when any has none."""
+    whole = [matrix for matrix in matrices if matrix is not None]
+    if len(whole) < len(matrices) or not whole:
+        return None
+    offsets = np.concatenate([[0], np.cumsum([len(matrix) for matrix in whole])]).astype(np.int64)
+    return TokenVectors(offsets, np.concatenate(whole))
+
+
+def pack_tokens(tokens: Int8Matrix) -> bytes:
+    """One chunk's token vectors: their width in four bytes, then the rows."""
+    return int(tokens.shape[1]).to_bytes(4, "little") + tokens.astype(np.int8).tobytes()
+
+
+def unpack_tokens(packed: bytes) -> Int8Matrix:
+    """What `pack_tokens` packed. Raises IndexCorrupt."""
+    width = int.from_bytes(packed[:4], "little")
+    try:
+        matrix: Int8Matrix = np.frombuffer(packed, dtype=np.int8, offset=4)
+        return matrix.reshape(-1, width) if len(matrix) else matrix.reshape(0, width)
+    except ValueError as error:
+        raise IndexCorrupt("token vectors in the index are damaged", hint=_REBUILD) from error
 
 
 def _check(
-    document: Document, source: Source, chunks: Sequence[Chunk], vectors: Matrix, dimensions: int
+    document: Document,
+    source: Source,
+    chunks: Sequence[Chunk],
+    vectors: Matrix,
+    tokens: TokenVectors | None,
+    dimensions: int,
 ) -> None:
     if source.name != document.name:
         raise ValueError(f"the source of {document.name!r} is named {source.name!r}")
@@ -196,17 +397,48 @@ def _check(
         raise ValueError(f"{document.name!r}: vectors of shape {vectors.shape} for {len(chunks)} chunks")
     if not are_unit(vectors):
         raise ValueError(f"{document.name!r}: vectors are not of unit length")
+    if tokens is not None and len(tokens.offsets) != len(chunks) + 1:
+        raise ValueError(f"{document.name!r}: token vectors of other texts than its {len(chunks)} chunks")
     for chunk in chunks:
         if (chunk.document, chunk.title) != (document.name, document.title):
             raise ValueError(f"{document.name!r} is given a chunk of {chunk.document!r} ({chunk.title!r})")
-        if document.text[chunk.start : chunk.end] != chunk.content:
+        if document.text[chunk.context_start : chunk.end] != chunk.lead + chunk.content:
             raise ValueError(f"{document.name!r}: a chunk is no slice of it at {chunk.start}-{chunk.end}")
 
 
-def _matrix(blobs: Sequence[bytes | None], dimensions: int) -> Matrix:
-    """Stored vectors as rows, shape (len(blobs), dimensions). Raises IndexCorrupt for a wrong length."""
-    whole = [blob for blob in blobs if blob is not None and len(blob) == dimensions * _FLOAT.itemsize]
-    if len(whole) != len(blobs):
-        raise IndexCorrupt("the index holds vectors of another length", hint="ragchat index --rebuild")
-    matrix: Matrix = np.frombuffer(b"".join(whole), dtype=_FLOAT).reshape(len(whole), dimensions)
-    return matrix
+def _read_text(connection: sqlite3.Connection, document_id: int) -> str:
+    row = connection.execute("SELECT text FROM texts WHERE document_id = ?", (document_id,)).fetchone()
+    if row is None:
+        raise IndexCorrupt("the index lacks a document's text", hint=_REBUILD)
+    return _unpack_text(row[0])
+
+
+def _pack_text(text: str) -> bytes:
+    return zlib.compress(text.encode())
+
+
+def _storable(text: str) -> str:
+    """A reason may quote what is no Unicode, the bytes of a path say; it is shown escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _unpack_text(packed: bytes) -> str:
+    try:
+        return zlib.decompress(packed).decode()
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise IndexCorrupt(f"a document's text in the index is damaged: {error}", hint=_REBUILD) from error
+
+
+def _select(
+    connection: sqlite3.Connection,
+    query: str,
+    values: Sequence[object],
+    *,
+    before: Iterable[object] = (),
+    after: str = "",
+) -> Iterator[tuple]:  # type: ignore[type-arg]
+    """Rows of `query (…) after`, asked for in as many statements as the values need."""
+    for start in range(0, len(values), _PARAMETERS):
+        some = values[start : start + _PARAMETERS]
+        marks = ", ".join("?" * len(some))
+        yield from connection.execute(f"{query} ({marks}) {after}", (*before, *some))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -19,14 +20,18 @@ from ragchat.errors import IndexCorrupt, IndexLocked, RagchatError, StorageFaile
 from ragchat.paths import make_private_dir
 
 INDEX_FILE = "index.sqlite3"
-SCHEMA_VERSION = 1
+SEGMENTS_DIR = "segments"
+DAMAGED_DIR = "damaged"
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 10.0
 
 _APPLICATION_ID = 0x52414743  # "RAGC"
 
-# AUTOINCREMENT: the id of a chunk is never given to another one, so what is cached by id stays true.
+# AUTOINCREMENT: the id of a chunk or a document is never given to another one. What is cached by id stays
+# true, a segment names chunks by ranges of ids, and a document's id is its revision.
 # Names compare as bytes: two that differ only in case or in Unicode form are two files.
-_TABLES = """
+# A chunk's vectors stand in `recent` until a segment file has them, so that no vector lies on the disk twice.
+TABLES = """
 CREATE TABLE stamps (
     id INTEGER PRIMARY KEY,
     stamp TEXT NOT NULL UNIQUE
@@ -34,19 +39,26 @@ CREATE TABLE stamps (
 CREATE TABLE state (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     stamp_id INTEGER REFERENCES stamps (id),
+    building_id INTEGER REFERENCES stamps (id),
     generation INTEGER NOT NULL
 );
-INSERT INTO state VALUES (1, NULL, 0);
+INSERT INTO state VALUES (1, NULL, NULL, 0);
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    name TEXT NOT NULL UNIQUE,
     stamp_id INTEGER NOT NULL REFERENCES stamps (id),
+    name TEXT NOT NULL,
     title TEXT NOT NULL,
     size INTEGER NOT NULL,
     modified_ns INTEGER NOT NULL,
     checked_ns INTEGER NOT NULL,
     digest TEXT NOT NULL,
     extractor TEXT NOT NULL,
+    locators TEXT NOT NULL DEFAULT '[]',
+    gaps TEXT NOT NULL DEFAULT '[]',
+    UNIQUE (stamp_id, name)
+);
+CREATE TABLE texts (
+    document_id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
     text BLOB NOT NULL
 );
 CREATE TABLE chunks (
@@ -62,23 +74,45 @@ CREATE TABLE chunks (
     header_tokens INTEGER NOT NULL,
     locator TEXT NOT NULL,
     text TEXT NOT NULL,
-    text_digest TEXT NOT NULL
+    content_at INTEGER,
+    text_digest BLOB NOT NULL
 );
 CREATE INDEX chunks_of_document ON chunks (document_id);
 CREATE INDEX chunks_of_text ON chunks (text_digest);
-CREATE TABLE vectors (
+CREATE TABLE recent (
     chunk_id INTEGER PRIMARY KEY REFERENCES chunks (id) ON DELETE CASCADE,
-    vector BLOB NOT NULL
+    stamp_id INTEGER NOT NULL REFERENCES stamps (id),
+    vector BLOB NOT NULL,
+    words TEXT,
+    token_vectors BLOB
+);
+CREATE INDEX recent_of_stamp ON recent (stamp_id);
+CREATE TABLE segments (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    stamp_id INTEGER NOT NULL REFERENCES stamps (id),
+    file TEXT NOT NULL UNIQUE,
+    first_chunk INTEGER NOT NULL,
+    chunks INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
+);
+CREATE TABLE dead (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    stamp_id INTEGER NOT NULL REFERENCES stamps (id),
+    first_chunk INTEGER NOT NULL,
+    last_chunk INTEGER NOT NULL
 );
 CREATE TABLE failures (
-    name TEXT PRIMARY KEY,
+    stamp_id INTEGER NOT NULL REFERENCES stamps (id),
+    name TEXT NOT NULL,
     reason TEXT NOT NULL,
     hint TEXT NOT NULL,
     size INTEGER NOT NULL,
     modified_ns INTEGER NOT NULL,
     checked_ns INTEGER NOT NULL,
     digest TEXT NOT NULL,
-    extractor TEXT NOT NULL
+    extractor TEXT NOT NULL,
+    PRIMARY KEY (stamp_id, name)
 );
 CREATE TABLE "values" (
     key TEXT PRIMARY KEY,
@@ -106,6 +140,14 @@ def open_database(data_dir: Path) -> sqlite3.Connection:
     return connection
 
 
+def connect(path: Path) -> sqlite3.Connection:
+    """A further connection to a file that `open_database` has opened, to read from. Raises StorageFailed."""
+    with explained(path):
+        if os.access(path, os.W_OK) and os.access(path.parent, os.W_OK):
+            return _connect_to(path)
+        return _connect_read_only(path)
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     try:
         make_private_dir(path.parent)
@@ -118,6 +160,10 @@ def _connect(path: Path) -> sqlite3.Connection:
             ) from error
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
         return _connect_read_only(path)
+    return _connect_to(path)
+
+
+def _connect_to(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
@@ -159,15 +205,38 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
         )
     if version == SCHEMA_VERSION and _read_only(connection):
         return
+    if _read_only(connection):
+        raise StorageFailed(
+            f"{path} has an older form and cannot be converted where it may not be written",
+            hint="make its folder writable, or set RAGCHAT_DATA_DIR to one that is",
+        )
     _keep_a_log(connection)
     connection.execute("PRAGMA synchronous = NORMAL")
-    if version == 0:
+    if version < SCHEMA_VERSION:
+        connection.execute("PRAGMA foreign_keys = OFF")
         with transaction(connection):
-            if _read_version(connection, path) == 0:  # another process may have been faster
-                for statement in _TABLES.split(";\n"):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            _make_current(connection, _read_version(connection, path))
+        connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _make_current(connection: sqlite3.Connection, version: int) -> None:
+    """Another process may have been faster: then there is nothing left to do."""
+    if version == SCHEMA_VERSION:
+        return
+    if version == 1:
+        from ragchat.index.migration import convert_version_1
+
+        convert_version_1(connection)
+    else:
+        execute_all(connection, TABLES)
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def execute_all(connection: sqlite3.Connection, script: str) -> None:
+    """The statements of a script, in the transaction that is open: `executescript` would commit it."""
+    for statement in script.split(";\n"):
+        connection.execute(statement)
 
 
 def _keep_a_log(connection: sqlite3.Connection) -> None:
@@ -200,15 +269,26 @@ def _read_only(connection: sqlite3.Connection) -> bool:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
-    """All of it or nothing. IMMEDIATE for writing; DEFERRED for several reads of one state."""
-    connection.execute(f"BEGIN {kind}")
+    """All of it or nothing. IMMEDIATE for writing; DEFERRED for several reads of one state.
+
+    DURABLE writes, and waits until the disk has it: otherwise the last few transactions may be lost with the
+    power, though none by half.
+    """
+    durable = kind == "DURABLE"
+    if durable:
+        connection.execute("PRAGMA synchronous = FULL")
     try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+        connection.execute("BEGIN IMMEDIATE" if durable else f"BEGIN {kind}")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+    finally:
+        if durable:
+            connection.execute("PRAGMA synchronous = NORMAL")
 
 
 @contextmanager
@@ -243,10 +323,34 @@ def _explanation(error: sqlite3.Error, path: Path) -> RagchatError:
 
 
 def remove_database(data_dir: Path) -> None:
-    """Delete the index file with its log. Raises StorageFailed."""
-    for suffix in ("", "-wal", "-shm"):
-        path = data_dir / (INDEX_FILE + suffix)
+    """Delete the index with all its files. Raises StorageFailed."""
+    for path in [*_files(data_dir), data_dir / DAMAGED_DIR]:
         try:
-            path.unlink(missing_ok=True)
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
         except OSError as error:
             raise StorageFailed(f"{path} cannot be deleted: {error.strerror}") from error
+
+
+def put_aside(data_dir: Path) -> None:
+    """Move the index's files into a folder beside them, in place of what was put there before.
+
+    Raises StorageFailed.
+    """
+    aside = data_dir / DAMAGED_DIR
+    try:
+        if aside.exists():
+            shutil.rmtree(aside)
+        make_private_dir(aside)
+        for path in _files(data_dir):
+            if path.exists():
+                path.rename(aside / path.name)
+    except OSError as error:
+        raise StorageFailed(f"{data_dir} cannot be written to: {error.strerror}") from error
+
+
+def _files(data_dir: Path) -> list[Path]:
+    names = [INDEX_FILE, f"{INDEX_FILE}-wal", f"{INDEX_FILE}-shm", SEGMENTS_DIR]
+    return [data_dir / name for name in names]

@@ -1,4 +1,4 @@
-"""The index of one folder in one SQLite file."""
+"""The index of one folder: a SQLite file that is the truth, and the segment files that it names."""
 
 from __future__ import annotations
 
@@ -6,21 +6,40 @@ import dataclasses
 import json
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document, FailedDocument
-from ragchat.embedding.embedder import Matrix, Vector
-from ragchat.errors import IndexCorrupt
+from ragchat.embedding.embedder import Int8Matrix, Matrix, TokenVectors, Vector
+from ragchat.errors import IndexCorrupt, IndexMissing
 from ragchat.index import rows
 from ragchat.index.lock import writer_lock
 from ragchat.index.protocol import Coverage, IndexStamp, Source
-from ragchat.index.schema import INDEX_FILE, explained, open_database, remove_database, transaction
-from ragchat.index.snapshot import MemorySnapshot, unpack_text
+from ragchat.index.schema import (
+    INDEX_FILE,
+    connect,
+    explained,
+    open_database,
+    put_aside,
+    transaction,
+)
+from ragchat.index.shelf import (
+    SEALED_AT,
+    SEALED_AT_LAST,
+    Shelf,
+    neighbours_of_a_size,
+    what_a_run_left,
+)
+from ragchat.index.snapshot import SqliteSnapshot
+from ragchat.index.view import View
+
+_FORGOTTEN_AT_ONCE = 200
+"""Documents of an old stamp deleted in one transaction, so that nobody waits long for the next."""
+_OPENINGS = 5
+"""A file may be merged away between reading its name and opening it; then the next manifest names another."""
 
 
 def open_index(folder_data_dir: Path) -> SqliteIndex:
@@ -32,12 +51,12 @@ def open_index(folder_data_dir: Path) -> SqliteIndex:
 
 
 def replace_damaged_index(folder_data_dir: Path) -> SqliteIndex:
-    """An empty index in place of whatever file is there: what `--rebuild` does when `open_index` cannot.
+    """An empty index; whatever files are there are put aside: what `--rebuild` does when `open_index` cannot.
 
     Raises IndexLocked, StorageFailed.
     """
     with writer_lock(folder_data_dir):
-        remove_database(folder_data_dir)
+        put_aside(folder_data_dir)
         return open_index(folder_data_dir)
 
 
@@ -49,104 +68,166 @@ class SqliteIndex:
         self._path = data_dir / INDEX_FILE
         self._connection = connection
         self._turn = threading.RLock()
-        self._snapshot: MemorySnapshot | None = None
-        self._snapshot_generation = -1
+        self._shelf = Shelf(data_dir, self._transaction)
+        self._building_id: int | None = None
+        self._view: View | None = None
+        self._snapshot: weakref.ref[SqliteSnapshot] | None = None
 
     @property
     def stamp(self) -> IndexStamp | None:
-        """The stamp it is being kept under; None before anything was indexed."""
+        """The stamp of what can be searched; None before anything was indexed."""
         with self._reading() as connection:
-            current = rows.read_stamp(connection)
-        return None if current is None else current[1]
+            stamp_id, _, _ = rows.read_state(connection)
+            return None if stamp_id is None else rows.read_stamp(connection, stamp_id)
+
+    @property
+    def building(self) -> IndexStamp | None:
+        """The stamp of a rebuild that is not whole yet, by whomever it was begun."""
+        with self._reading() as connection:
+            _, building_id, _ = rows.read_state(connection)
+            return None if building_id is None else rows.read_stamp(connection, building_id)
 
     def coverage(self) -> Coverage:
         """Documents indexed, failed, stale; loads nothing."""
         with self._reading() as connection:
-            return rows.read_coverage(connection)
+            return rows.read_coverage(connection, self._kept(connection))
 
     def chunk_count(self) -> int:
         """How many chunks a snapshot would hold; loads nothing."""
         with self._reading() as connection:
-            return rows.read_number(
-                connection,
-                "SELECT count(*) FROM chunks c JOIN documents d ON d.id = c.document_id "
-                "WHERE d.stamp_id IS ?",
-                rows.read_stamp_id(connection),
-            )
+            return rows.count_chunks(connection, self._kept(connection))
 
-    def writing(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def writing(self) -> Iterator[None]:
         """Be the only writer among all processes while inside. Raises IndexLocked when there is another."""
-        return writer_lock(self._data_dir)
+        with writer_lock(self._data_dir):
+            try:
+                yield
+            finally:
+                self._building_id = None
 
     def begin(self, stamp: IndexStamp) -> None:
-        """Keep it under this stamp from now on; documents of another become stale."""
+        """Write under this stamp from now on, beside what can be searched if that has another."""
         text = json.dumps(dataclasses.asdict(stamp), sort_keys=True)
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO stamps (stamp) VALUES (?)", (text,))
-            connection.execute("UPDATE state SET stamp_id = (SELECT id FROM stamps WHERE stamp = ?)", (text,))
+            wanted = rows.read_number(connection, "SELECT id FROM stamps WHERE stamp = ?", text)
+            active, _, _ = rows.read_state(connection)
+            if active != wanted and rows.has_documents(connection, active):
+                connection.execute("UPDATE state SET building_id = ?", (wanted,))
+                self._building_id = wanted
+            else:
+                connection.execute("UPDATE state SET stamp_id = ?, building_id = NULL", (wanted,))
+                self._building_id = None
 
-    def snapshot(self) -> MemorySnapshot:
+    def finish(self) -> None:
+        """A whole run is done: search what it built, forget what that replaces, put the storage in order."""
+        if self._building_id is not None:
+            with self._transaction("DURABLE") as connection:
+                connection.execute(
+                    "UPDATE state SET stamp_id = ?, building_id = NULL, generation = generation + 1",
+                    (self._building_id,),
+                )
+            self._building_id = None
+        with self._reading() as connection:
+            stamp_id, building_id, _ = rows.read_state(connection)
+        if stamp_id is None:
+            return
+        if building_id is None:
+            self._forget_others(stamp_id)
+        with self._explained_files():
+            self._shelf.seal(stamp_id, SEALED_AT_LAST)
+            while self._shelf.merge(stamp_id, what_a_run_left):
+                pass
+            self._shelf.collect_garbage()
+
+    def snapshot(self) -> SqliteSnapshot:
         """The latest whole state. Cheap when nothing has changed since the last call.
 
-        Raises IndexMissing before anything was indexed, IndexCorrupt for vectors that are not unit length.
+        Raises IndexMissing before anything was indexed, IndexCorrupt for what is damaged or missing.
         """
-        with self._reading() as connection:
-            generation = rows.read_number(connection, "SELECT generation FROM state")
-            if self._snapshot is None or generation != self._snapshot_generation:
-                known_tokens = self._snapshot.tokens_of_chunks if self._snapshot else {}
-                self._snapshot = rows.read_snapshot(connection, known_tokens)
-                self._snapshot_generation = generation
-            return self._snapshot
+        with self._turn, self._explained_files():
+            with self._reading() as connection:
+                _, _, generation = rows.read_state(connection)
+            kept = self._snapshot() if self._snapshot else None
+            if kept is None or kept.generation != generation:
+                kept = self._opened_snapshot()
+                self._snapshot = weakref.ref(kept)
+            return kept
 
     def sources(self) -> Mapping[str, Source]:
         """Every file the index knows, by name."""
         with self._reading() as connection:
-            return rows.read_sources(connection)
+            return rows.read_sources(connection, self._kept(connection))
 
     def failures(self) -> Sequence[FailedDocument]:
         """Files that could not be read, with their reasons, by name."""
         with self._reading() as connection:
-            found = connection.execute(
-                "SELECT name, reason, hint, digest, extractor FROM failures ORDER BY name"
-            )
-            return [FailedDocument(*row) for row in found]
+            return rows.read_failures(connection, self._kept(connection))
 
     def vectors_of_texts(self, digests: Sequence[str]) -> Mapping[str, Vector]:
         """Vectors of the index's own stamp for chunk texts seen before, by sha256 of the text."""
         with self._reading() as connection:
-            return rows.read_vectors(connection, digests)
+            stamp_id = self._kept(connection)
+            return self._vectors(
+                connection, stamp_id, rows.read_chunks_of_texts(connection, stamp_id, digests)
+            )
 
     def vectors_of_document(self, name: str) -> Mapping[str, Vector]:
-        """The same for one document's chunks; nothing for a document that is unknown or stale."""
+        """The same for one document's chunks; nothing for a document that is unknown."""
         with self._reading() as connection:
-            return rows.read_document_vectors(connection, name)
+            stamp_id = self._kept(connection)
+            return self._vectors(
+                connection, stamp_id, rows.read_chunks_of_document(connection, stamp_id, name)
+            )
 
-    def replace(self, document: Document, source: Source, chunks: Sequence[Chunk], vectors: Matrix) -> None:
+    def token_vectors_of_texts(self, digests: Sequence[str]) -> Mapping[str, Int8Matrix]:
+        """Token vectors as `vectors_of_texts`, of the texts that have some."""
+        with self._reading() as connection:
+            stamp_id = self._kept(connection)
+            return self._token_vectors(
+                connection, stamp_id, rows.read_chunks_of_texts(connection, stamp_id, digests)
+            )
+
+    def token_vectors_of_document(self, name: str) -> Mapping[str, Int8Matrix]:
+        """Token vectors as `vectors_of_document`, of the chunks that have some."""
+        with self._reading() as connection:
+            stamp_id = self._kept(connection)
+            return self._token_vectors(
+                connection, stamp_id, rows.read_chunks_of_document(connection, stamp_id, name)
+            )
+
+    def replace(
+        self,
+        document: Document,
+        source: Source,
+        chunks: Sequence[Chunk],
+        vectors: Matrix,
+        tokens: TokenVectors | None = None,
+        *,
+        expected_revision: int | None = None,
+    ) -> None:
         """Put the document in place of its old version, in one transaction.
 
-        Raises ValueError for a chunk that is no slice of the document, or vectors that do not fit the stamp.
+        Raises RevisionConflict, StorageFailed; ValueError for a chunk that is no slice of the document, or
+        vectors that do not fit.
         """
         with self._changing() as connection:
-            rows.write_document(connection, document, source, chunks, vectors)
+            stamp_id = self._begun(connection)
+            if expected_revision is not None:
+                rows.require_revision(connection, stamp_id, document.name, expected_revision)
+            rows.write_document(connection, stamp_id, document, source, chunks, vectors, tokens)
+        self._seal(stamp_id)
 
     def fail(self, failure: FailedDocument, source: Source) -> None:
         """Record that the file cannot be read; its old version goes."""
         with self._changing() as connection:
-            rows.drop(connection, failure.name)
-            connection.execute(
-                "INSERT INTO failures (name, reason, hint, size, modified_ns, checked_ns, digest, extractor) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (failure.name, _storable(failure.reason), _storable(failure.hint), *rows.facts(source)),
-            )
+            rows.write_failure(connection, self._begun(connection), failure, source)
 
     def touch(self, source: Source) -> None:
         """The file's content is what it was: keep its new size, time and check; failed files too."""
         with self._transaction("IMMEDIATE") as connection:
-            for table in ("documents", "failures"):
-                connection.execute(
-                    f"UPDATE {table} SET size = ?, modified_ns = ?, checked_ns = ? WHERE name = ?",
-                    (source.size, source.modified_ns, source.checked_ns, source.name),
-                )
+            rows.touch(connection, self._kept(connection), source)
 
     def rename(self, old: str, document: Document, source: Source, chunks: Sequence[Chunk]) -> None:
         """The same content under a new name: nothing is embedded again.
@@ -154,25 +235,36 @@ class SqliteIndex:
         Raises ValueError when a chunk's text was never embedded.
         """
         with self._changing() as connection:
+            stamp_id = self._begun(connection)
             digests = [rows.text_digest(chunk.text) for chunk in chunks]
-            known = rows.read_vectors(connection, digests)
+            places = rows.read_chunks_of_texts(connection, stamp_id, digests)
+            known = self._vectors(connection, stamp_id, places)
+            tokens = self._token_vectors(connection, stamp_id, places)
             if missing := set(digests) - known.keys():
                 raise ValueError(f"{len(missing)} chunks of {document.name!r} were never embedded")
-            rows.drop(connection, old)
-            vectors = [known[digest] for digest in digests]
-            matrix = np.stack(vectors) if vectors else np.zeros((0, 0), np.float32)
-            rows.write_document(connection, document, source, chunks, matrix)
+            rows.drop(connection, stamp_id, old)
+            rows.write_document(
+                connection,
+                stamp_id,
+                document,
+                source,
+                chunks,
+                rows.stacked([known[digest] for digest in digests]),
+                rows.stacked_tokens([tokens.get(digest) for digest in digests]),
+            )
+        self._seal(stamp_id)
 
     def remove(self, name: str) -> None:
         """Forget a file that is gone."""
         with self._changing() as connection:
-            rows.drop(connection, name)
+            if (stamp_id := self._kept(connection)) is not None:
+                rows.drop(connection, stamp_id, name)
 
     def document_text(self, name: str) -> str | None:
         """The canonical text as it was when indexed; None for an unknown document."""
         with self._reading() as connection:
-            row = connection.execute("SELECT text FROM documents WHERE name = ?", (name,)).fetchone()
-        return None if row is None else unpack_text(row[0])
+            stamp_id, _, _ = rows.read_state(connection)
+            return rows.document_text(connection, stamp_id, name)
 
     def read_value(self, key: str) -> str | None:
         """A small value kept with the index (the calibrated threshold, say)."""
@@ -186,7 +278,7 @@ class SqliteIndex:
             connection.execute('INSERT OR REPLACE INTO "values" VALUES (?, ?)', (key, value))
 
     def check(self) -> None:
-        """Read the whole file, as `--rebuild` must before it builds on it. Raises IndexCorrupt."""
+        """Read all files, as `--rebuild` must before it builds on them. Raises IndexCorrupt."""
         with self._reading() as connection:
             found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
         if found != "ok":
@@ -194,11 +286,86 @@ class SqliteIndex:
             raise IndexCorrupt(
                 f"the index {self._path} is damaged: {first_line}", hint="ragchat index --rebuild"
             )
+        self._shelf.verify()
 
     def close(self) -> None:
-        """Release the file."""
+        """Release the file. Snapshots that are still held go on answering."""
         with self._turn, explained(self._path):
             self._connection.close()
+
+    def _opened_snapshot(self) -> SqliteSnapshot:
+        for attempt in range(_OPENINGS):
+            connection = connect(self._path)
+            try:
+                return self._snapshot_on(connection)
+            except FileNotFoundError:
+                connection.close()
+                if attempt + 1 == _OPENINGS:
+                    raise
+            except BaseException:
+                connection.close()
+                raise
+        raise AssertionError("unreachable")
+
+    def _snapshot_on(self, connection: sqlite3.Connection) -> SqliteSnapshot:
+        with explained(self._path):
+            connection.execute("BEGIN DEFERRED")
+            stamp_id, _, generation = rows.read_state(connection)
+            if stamp_id is None:
+                raise IndexMissing("this folder has no index yet", hint="ragchat index")
+            if self._view is None or self._view.generation != generation:
+                self._view = self._shelf.view(connection, stamp_id, generation)
+            return SqliteSnapshot(self._view, connection, self._path)
+
+    def _kept(self, connection: sqlite3.Connection) -> int | None:
+        """The id of the stamp that is written under; None before anything was indexed."""
+        return self._building_id if self._building_id is not None else rows.read_state(connection)[0]
+
+    def _begun(self, connection: sqlite3.Connection) -> int:
+        stamp_id = self._kept(connection)
+        if stamp_id is None:
+            raise ValueError("begin(stamp) comes before the first document")
+        return stamp_id
+
+    def _vectors(
+        self, connection: sqlite3.Connection, stamp_id: int | None, chunks: Mapping[str, int]
+    ) -> dict[str, Vector]:
+        if stamp_id is None or not chunks:
+            return {}
+        with self._explained_files():
+            found = self._shelf.vectors(connection, stamp_id, list(chunks.values()))
+        return {digest: found[chunk_id] for digest, chunk_id in chunks.items() if chunk_id in found}
+
+    def _token_vectors(
+        self, connection: sqlite3.Connection, stamp_id: int | None, chunks: Mapping[str, int]
+    ) -> dict[str, Int8Matrix]:
+        if stamp_id is None or not chunks:
+            return {}
+        with self._explained_files():
+            found = self._shelf.token_vectors(connection, stamp_id, list(chunks.values()))
+        return {digest: found[chunk_id] for digest, chunk_id in chunks.items() if chunk_id in found}
+
+    def _seal(self, stamp_id: int) -> None:
+        with self._explained_files():
+            if self._shelf.seal(stamp_id, SEALED_AT):
+                while self._shelf.merge(stamp_id, neighbours_of_a_size):
+                    pass
+
+    def _forget_others(self, stamp_id: int) -> None:
+        """What was made under other stamps, a little at a time; the segments' files are garbage then."""
+        more = True
+        while more:
+            with self._transaction("IMMEDIATE") as connection:
+                more = rows.forget_others(connection, stamp_id, _FORGOTTEN_AT_ONCE)
+
+    @contextmanager
+    def _explained_files(self) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise IndexCorrupt(
+                f"the index file {error.filename} is missing", hint="ragchat index --rebuild"
+            ) from error
 
     def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
         return self._transaction("DEFERRED")
@@ -214,8 +381,3 @@ class SqliteIndex:
     def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
         with self._turn, explained(self._path), transaction(self._connection, kind):
             yield self._connection
-
-
-def _storable(text: str) -> str:
-    """A reason may quote what is no Unicode, the bytes of a path say; it is shown escaped."""
-    return text.encode("utf-8", "backslashreplace").decode()

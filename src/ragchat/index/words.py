@@ -1,6 +1,6 @@
 """BM25 over rows that come and go, for what waits to be embedded; the index itself has `lexical`.
 
-The formula and its parameters are those of `lexical`, so that scores of both can stand in one order.
+The formula and its parameters are those of `bm25`, so that scores of both can stand in one order.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ragchat.index.lexical import K1, B
+from ragchat.index.bm25 import K1, B
 
 
 class Words:
@@ -69,7 +69,7 @@ class Words:
 
 
 def idf(rows: int, frequency: int) -> float:
-    """ln(1 + (N - n + 0.5) / (n + 0.5)), as in `lexical`."""
+    """ln(1 + (N - n + 0.5) / (n + 0.5)), as in `bm25`."""
     return math.log(1 + (rows - frequency + 0.5) / (frequency + 0.5))
 
 
@@ -78,7 +78,7 @@ def term_weight(
     length: np.ndarray[tuple[int], np.dtype[np.float64]],
     average: float,
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """tf (k1 + 1) / (tf + k1 (1 - b + b |D| / avgdl)), as in `lexical`."""
+    """tf (k1 + 1) / (tf + k1 (1 - b + b |D| / avgdl)), as in `bm25`."""
     weight: np.ndarray[tuple[int], np.dtype[np.float64]] = (
         count * (K1 + 1) / (count + K1 * (1 - B + B * length / max(average, 1.0)))
     )

@@ -1,0 +1,118 @@
+"""One state of the index as it is searched: its segments, which of their rows can be found, and what follows.
+
+A view is made once for each state and shared by every snapshot of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ragchat.embedding.embedder import Matrix, Vector
+from ragchat.errors import IndexCorrupt
+from ragchat.index.dense import best_cosines, nearest_rows
+from ragchat.index.lexical import Lexical
+from ragchat.index.protocol import Coverage, Hit, IndexStamp
+from ragchat.index.segment import Mask, Part, Segment
+
+UNIT_TOLERANCE = 1e-3
+"""How far a vector's length may be from 1: float32 arithmetic stays far below, damage does not."""
+
+Ids = npt.NDArray[np.int64]
+
+
+def are_unit(vectors: Matrix) -> bool:
+    """Whether every row is finite and of length 1."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return bool(np.all(np.abs(lengths - 1) <= UNIT_TOLERANCE))  # NaN compares false
+
+
+def mask_without(segment: Segment, dead: Ids) -> Mask | None:
+    """Rows outside all of the ranges [first, last] of chunk ids, shape (ranges, 2); None where all are."""
+    first, last = dead[:, 0], dead[:, 1]
+    if not len(segment) or not len(dead):
+        return None
+    starts = np.searchsorted(segment.ids, first)
+    ends = np.searchsorted(segment.ids, last, side="right")
+    if (starts == ends).all():
+        return None
+    depth = np.zeros(len(segment) + 1, dtype=np.int32)
+    np.add.at(depth, starts, 1)
+    np.add.at(depth, ends, -1)
+    mask: Mask = np.cumsum(depth[:-1]) == 0
+    return mask
+
+
+class View:
+    """parts: in ascending order of chunk id. Safe to use from several threads."""
+
+    def __init__(
+        self, generation: int, stamp_id: int, stamp: IndexStamp, coverage: Coverage, parts: Sequence[Part]
+    ) -> None:
+        self.generation = generation
+        self.stamp_id = stamp_id
+        self.stamp = stamp
+        self.coverage = coverage
+        self.parts = parts
+
+    @functools.cached_property
+    def words(self) -> Lexical:
+        """What BM25 needs, made when first asked for: questions by meaning alone need none."""
+        return Lexical(self.parts)
+
+    @functools.cached_property
+    def chunk_count(self) -> int:
+        """How many chunks can be found."""
+        return sum(part.live for part in self.parts)
+
+    def masks(self, documents: Ids | None) -> list[Mask | None]:
+        """Rows of each segment that can be found, of these documents alone unless None."""
+        if documents is None:
+            return [part.mask for part in self.parts]
+        masks: list[Mask | None] = []
+        for part in self.parts:
+            mask = np.isin(part.segment.documents, documents, kind="table" if len(documents) else None)
+            masks.append(mask if part.mask is None else mask & part.mask)
+        return masks
+
+    def dense(self, question: Vector, limit: int, documents: Ids | None) -> list[Hit]:
+        """Nearest chunks by exact cosine distance, ascending; ties by chunk id."""
+        found = nearest_rows(self.parts, question, limit, self.masks(documents))
+        return [Hit(chunk_id, min(max(1.0 - cosine, 0.0), 2.0)) for cosine, chunk_id in found]
+
+    def lexical(self, tokens: Sequence[str], limit: int, documents: Ids | None) -> list[Hit]:
+        """Best chunks by BM25, descending; ties by chunk id; never one with score 0."""
+        found = self.words.best(tokens, limit, self.masks(documents))
+        return [Hit(chunk_id, score) for score, chunk_id in found]
+
+    def nearest(self, questions: Matrix) -> Vector:
+        """For each question (rows) the distance of its nearest chunk; infinite where there is no chunk."""
+        distances: Vector = np.maximum(1 - best_cosines(self.parts, questions), 0)
+        return distances
+
+    def places(self, chunk_ids: Sequence[int]) -> list[tuple[Segment, int]]:
+        """Segment and row of each chunk. Raises KeyError for one that cannot be found."""
+        wanted = np.array(chunk_ids, dtype=np.int64)
+        places: list[tuple[Segment, int] | None] = [None] * len(wanted)
+        for part in self.parts:
+            for place, row in enumerate(part.segment.rows_of(wanted).tolist()):
+                if row >= 0 and (part.mask is None or part.mask[row]):
+                    places[place] = (part.segment, row)
+        found = [place for place in places if place is not None]
+        if len(found) != len(places):
+            raise KeyError(f"no chunk {chunk_ids[places.index(None)]} in this snapshot")
+        return found
+
+    def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
+        """Their unit vectors, shape (len(chunk_ids), dimensions). Raises KeyError, IndexCorrupt."""
+        vectors = np.empty((len(chunk_ids), self.stamp.embedder.dimensions), dtype=np.float32)
+        for place, (segment, row) in enumerate(self.places(chunk_ids)):
+            vectors[place] = segment.vectors[row]
+        if not are_unit(vectors):
+            raise IndexCorrupt(
+                "the index holds vectors that are not of unit length", hint="ragchat index --rebuild"
+            )
+        return vectors
