@@ -342,6 +342,7 @@ class Scene:
     survey: Survey = SURVEY
     open_error: RagchatError | None = None
     index_error: RagchatError | None = None
+    polled: str = ""
 
 
 class FakeWorkspace(Workspace):
@@ -355,6 +356,9 @@ class FakeWorkspace(Workspace):
         self.updates: list[tuple[bool, bool]] = []
         self.questions: list[tuple[str, frozenset[int]]] = []
         self.closed = False
+        self.is_watched = False
+        self.stir: Callable[[], None] | None = None
+        self.change: Callable[[], None] | None = None
 
     def index(self) -> Index:
         return FakeIndex(self.scene.documents)  # type: ignore[return-value]
@@ -398,6 +402,19 @@ class FakeWorkspace(Workspace):
             if cancel is not None and cancel.wait(0.01):
                 return True
         return False
+
+    def watch(
+        self,
+        stop: threading.Event,
+        *,
+        on_stir: Callable[[], None],
+        on_change: Callable[[], None],
+        on_poll: Callable[[str], None],
+    ) -> None:
+        self.stir, self.change = on_stir, on_change
+        if self.scene.polled:
+            on_poll(self.scene.polled)
+        stop.wait()
 
     def assistant(self) -> Assistant:
         def script(question: str, admit: frozenset[int], cancel: threading.Event) -> Iterator[AnswerEvent]:

@@ -21,6 +21,8 @@ from ragchat.answering.folder_models import FolderModels
 from ragchat.errors import FolderMissing, IndexMissing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ragchat.answering.assistant import Assistant
     from ragchat.answering.conversation import Conversation
     from ragchat.answering.retrieves import Retrieves
@@ -108,6 +110,28 @@ class Workspace(FolderModels):
         if report.added + report.updated and not report.warning:
             report = replace(report, warning=legibility_notice(self._kept.opened()))
         return report
+
+    def watch(
+        self,
+        stop: threading.Event,
+        *,
+        on_stir: Callable[[], None],
+        on_change: Callable[[], None],
+        on_poll: Callable[[str], None],
+    ) -> None:
+        """Tell of changes in the folder until `stop` is set; see `watch_folder`. Blocks."""
+        from ragchat.documents.reader import supported
+        from ragchat.index.watch import watch_folder
+
+        watch_folder(
+            self.folder,
+            self.settings.notes,
+            supported,
+            stop,
+            on_stir=on_stir,
+            on_change=on_change,
+            on_poll=on_poll,
+        )
 
     def assistant(self) -> Assistant:
         """Answers questions from the latest whole state of the index."""

@@ -179,6 +179,8 @@ def _passed_over(
         return "hidden"
     if entry.is_symlink():
         return _about_link(entry, root)
+    if is_temporary(entry.name):
+        return "temporary"
     is_folder = entry.is_dir(follow_symlinks=False)
     if rules.ignores(name + "/" if is_folder else name):
         return "ignored"
@@ -190,6 +192,11 @@ def _passed_over(
         suffix = PurePosixPath(name).suffix.lower()
         return f"unsupported {suffix if len(suffix) <= _LONGEST_SUFFIX else 'suffix'}".rstrip()
     return ""
+
+
+def is_temporary(name: str) -> bool:
+    """What editors and office programs put beside a file while it is open."""
+    return name.endswith("~") or name.startswith("~$") or (name.startswith("#") and name.endswith("#"))
 
 
 def _about_link(entry: os.DirEntry[str], root: Path) -> str:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ragchat.tui.widgets.turn import TurnView
 
 
+_FEW = 20
+"""So many edited notes are indexed without a word."""
+
+
 class Feed:
     """Follows one session. Events of a question that is no longer the running one change nothing."""
 
@@ -32,7 +36,6 @@ class Feed:
         self._run = 0
         self._turn: TurnView | None = None
         self._turns: dict[int, TurnView] = {}
-        self._progress: IndexProgress | None = None
         self._notice = ""
 
     def begin(self, run: int, turn: TurnView) -> None:
@@ -65,6 +68,8 @@ class Feed:
                 self._screen.conversation.say_empty(empty.when_unconfirmed(survey))
                 self._screen.header.tell(indexed=State("○", "not read yet"))
                 self._screen.ragchat.confirm_indexing(message.session, survey)
+            case messages.FolderStirred():
+                self._screen.header.tell(indexed=states.UPDATING)
             case messages.IndexMoved(progress=progress):
                 self._index_moved(progress)
             case messages.IndexDone():
@@ -147,7 +152,10 @@ class Feed:
             self._screen.conversation.say_empty(ready)
 
     def _index_moved(self, progress: IndexProgress) -> None:
-        screen, self._progress = self._screen, progress
+        screen, session = self._screen, self._screen.session
+        if session is not None and session.following.is_following and progress.documents_total <= _FEW:
+            screen.header.tell(indexed=states.UPDATING)
+            return
         screen.banner.show_progress(progress)
         screen.header.tell(indexed=states.progress_state(progress))
         if self.status is not None and self.status.indexed == 0:
@@ -159,7 +167,7 @@ class Feed:
         self.stale = False
         self._screen.banner.clear()
         self._show_status(message.status)
-        if line := states.report_line(message.report):
+        if line := states.report_line(message.report, edits=message.is_following):
             failed = bool(message.report.failures)
             text = f"{line} F3 shows what failed and why." if failed else line
             alarming = failed or message.report.warning

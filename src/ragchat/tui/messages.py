@@ -75,12 +75,22 @@ class IndexMoved(Told):
         super().__init__(session)
 
 
-class IndexDone(Told):
-    """Indexing ended; the report says whether it was whole."""
+class FolderStirred(Told):
+    """Notes have changed; they are indexed when they are at rest."""
 
-    def __init__(self, session: Session, report: IndexReport, status: FolderStatus) -> None:
+
+class IndexDone(Told):
+    """Indexing ended; the report says whether it was whole.
+
+    is_following: it followed edits in the folder.
+    """
+
+    def __init__(
+        self, session: Session, report: IndexReport, status: FolderStatus, *, is_following: bool = False
+    ) -> None:
         self.report = report
         self.status = status
+        self.is_following = is_following
         super().__init__(session)
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from ragchat.errors import IndexCorrupt, RagchatError, SetupError
+from ragchat.tui.following import Following, as_ragchat_error
 from ragchat.tui.messages import (
     AnswerMoved,
     AskedAgain,
@@ -24,9 +25,7 @@ from ragchat.tui.messages import (
     DocumentLoaded,
     FolderFailed,
     FolderOpened,
-    IndexDone,
     IndexFailed,
-    IndexMoved,
     Noted,
     ServerChecked,
 )
@@ -52,13 +51,6 @@ def real_workspace(folder: Path, settings: Settings) -> Workspace:
     return Workspace(folder, settings)
 
 
-def as_ragchat_error(error: Exception) -> RagchatError:
-    """Ours as it is; a stranger with its name, so that the screen always has one clear line."""
-    if isinstance(error, RagchatError):
-        return error
-    return SetupError(f"{type(error).__name__}: {error}", hint="ragchat doctor")
-
-
 class Session:
     """Opens a workspace in a thread and serves the screen from it."""
 
@@ -67,7 +59,6 @@ class Session:
     ) -> None:
         self.folder = folder
         self.opening = False
-        self.indexing = False
         self.asking = False
         self._settings = settings
         self._open_workspace = open_workspace
@@ -76,11 +67,10 @@ class Session:
         self._runs = itertools.count(1)
         self._closing = threading.Event()
         self._stop_answer = threading.Event()
-        self._stop_index = threading.Event()
         self._answer_thread: threading.Thread | None = None
         self._server_due = threading.Event()
         self._refused_so_far: dict[int, str] = {}
-        self._is_whole = False
+        self.following = Following(self, self._start, self._post, self._closing)
 
     @property
     def workspace(self) -> Workspace:
@@ -99,17 +89,18 @@ class Session:
         self.opening = True
         self._start(self._open)
 
+    @property
+    def indexing(self) -> bool:
+        """Whether the index is being brought up to date."""
+        return self.following.indexing
+
     def index(self, *, rebuild: bool = False, retry: bool = False) -> None:
         """Bring the index up to date, unless that is going on already."""
-        if self.indexing or not self.is_open:
-            return
-        self.indexing, self._is_whole = True, False
-        self._stop_index.clear()
-        self._start(lambda: self._index(rebuild=rebuild, retry=retry))
+        self.following.index(rebuild=rebuild, retry=retry)
 
     def stop_indexing(self) -> None:
         """What was indexed stays; the rest is pending."""
-        self._stop_index.set()
+        self.following.stop.set()
 
     def ask(self, question: str, admit: frozenset[int] = frozenset()) -> int:
         """Start answering; returns the run that every event of this question carries."""
@@ -135,7 +126,7 @@ class Session:
         """Stop everything; waits only a moment, for a stopped answer to be kept."""
         self._closing.set()
         self._stop_answer.set()
-        self._stop_index.set()
+        self.following.stop.set()
         self._server_due.set()
         if self._answer_thread is not None:
             self._answer_thread.join(_CLOSING_SECONDS)
@@ -178,31 +169,13 @@ class Session:
         else:
             self.index()
 
-    def _index(self, *, rebuild: bool, retry: bool) -> None:
-        try:
-            report = self.workspace.update(
-                rebuild=rebuild,
-                retry=retry,
-                on_progress=lambda progress: self._post(IndexMoved(self, progress)),
-                cancel=self._stop_index,
-            )
-            status = self.workspace.status()
-        except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
-            self.indexing = False
-            self._post(IndexFailed(self, as_ragchat_error(error)))
-        else:
-            self.indexing = False
-            self._post(IndexDone(self, report, status))
-            self._is_whole = report.complete
-            self._ask_again()
-
     def _answer(self, run: int, question: str, admit: frozenset[int], cancel: threading.Event) -> None:
         self._ask(run, question, admit, cancel)
-        self._ask_again()
+        self.ask_again()
 
-    def _ask_again(self) -> None:
+    def ask_again(self) -> None:
         """What was refused over a part of the notes, over all of them; esc stops it."""
-        while self._is_whole and self._refused_so_far and not self.asking:
+        while self.following.is_whole and self._refused_so_far and not self.asking:
             self.asking = True
             run = next(iter(self._refused_so_far))
             question = self._refused_so_far.pop(run)

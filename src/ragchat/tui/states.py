@@ -46,8 +46,12 @@ def progress_state(progress: IndexProgress) -> State:
     return State("◐", progress.phase, "busy")
 
 
-def report_line(report: IndexReport) -> str:
-    """What indexing did, in one line; "" when it had nothing to do."""
+UPDATING = State("◐", "updating", "busy")
+"""Notes have changed, and are not in the index yet."""
+
+
+def report_line(report: IndexReport, *, edits: bool = False) -> str:
+    """What indexing did, in one line; "" when it had nothing to do, or no more than a few edits."""
     changes = {
         "added": report.added,
         "updated": report.updated,
@@ -58,6 +62,8 @@ def report_line(report: IndexReport) -> str:
     parts = [f"{number:,} {word}" for word, number in changes.items() if number]
     if report.warning:
         return shown(report.warning)
+    if edits and report.complete and report.added + report.updated + report.removed <= 20:
+        return ""
     if not report.complete:
         parts.append("stopped before the end: the rest is pending")
     return f"Indexed in {report.seconds:.1f} s: {', '.join(parts)}." if parts else ""
