@@ -38,8 +38,8 @@ class _Prepared:
     def count_tokens(self, text: str) -> int:
         return len(text.split())
 
-    def embed_question(self, text: str) -> Vector:
-        return self.vector
+    def embed_question_with_tokens(self, text: str) -> tuple[Vector, Matrix]:
+        return self.vector, np.zeros((0, 0), dtype=np.float32)
 
     def __getattr__(self, name: str) -> Any:
         raise NotImplementedError(name)

@@ -65,6 +65,11 @@ def off_topic_questions_path() -> Path:
     return _HERE / "data" / "off_topic_questions.txt"
 
 
+def gate_path() -> Path:
+    """The weights of the gate's signals, with where they come from."""
+    return _HERE / "data" / "gate.toml"
+
+
 def make_private_dir(path: Path) -> Path:
     """Create the folder (and its parents) readable by the user alone; return it."""
     path.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -71,6 +71,8 @@ class RetrievalSettings:
     """At most so many passages are sent."""
     candidates: int = 40
     """So many passages of each search are considered."""
+    rerank: Literal["late", "off"] = "late"
+    """Order the best by the token vectors of the index (late), or leave them as the searches have them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,11 +50,17 @@ class MemorySnapshot:
         self.chunk_count = len(chunks)
         self.ids = [10 * (row + 1) for row in range(len(chunks))]
         self._chunks = dict(zip(self.ids, chunks, strict=True))
-        texts = [chunk.text for chunk in chunks]
-        matrix = embedder.embed_passages(texts) if vectors is None else vectors
+        embedded, tokens = embedder.embed_passages_with_tokens([chunk.text for chunk in chunks])
+        matrix = embedded if vectors is None else vectors
+        self._token_vectors = {chunk_id: tokens.rows(row) for row, chunk_id in enumerate(self.ids)}
+        self._has_tokens = embedder.token_dimensions > 0
         self._vectors = dict(zip(self.ids, matrix, strict=True))
         self._tokens = {chunk_id: Counter(tokenize(chunk.text)) for chunk_id, chunk in self._chunks.items()}
 
+        self._holders: dict[str, list[int]] = {}
+        for chunk_id, counts in self._tokens.items():
+            for token in counts:
+                self._holders.setdefault(token, []).append(chunk_id)
         self._frequency = Counter(token for counts in self._tokens.values() for token in counts)
         self._average = sum(counts.total() for counts in self._tokens.values()) / max(1, len(chunks))
 
@@ -68,9 +74,13 @@ class MemorySnapshot:
         return sorted(hits, key=lambda hit: (hit.value, hit.chunk_id))[:limit]
 
     def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
-        hits = [Hit(chunk_id, self._bm25(tokens, chunk_id)) for chunk_id in self._within(scope)]
-        found = [hit for hit in hits if hit.value > 0]
-        return sorted(found, key=lambda hit: (-hit.value, hit.chunk_id))[:limit]
+        holding = {chunk_id for token in tokens for chunk_id in self._holders.get(token, ())}
+        hits = [
+            Hit(chunk_id, self._bm25(tokens, chunk_id))
+            for chunk_id in holding
+            if scope.admits(self._chunks[chunk_id].document)
+        ]
+        return sorted(hits, key=lambda hit: (-hit.value, hit.chunk_id))[:limit]
 
     def _bm25(self, tokens: Sequence[str], chunk_id: int) -> float:
         counts = self._tokens[chunk_id]
@@ -95,7 +105,7 @@ class MemorySnapshot:
         return np.stack([self._vectors[chunk_id] for chunk_id in chunk_ids])
 
     def token_vectors(self, chunk_ids: Sequence[int]) -> Sequence[Int8Matrix] | None:
-        return None
+        return [self._token_vectors[chunk_id] for chunk_id in chunk_ids] if self._has_tokens else None
 
     def nearest(self, questions: Matrix) -> Vector:
         matrix = np.stack(list(self._vectors.values()))

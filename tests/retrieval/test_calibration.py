@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,16 +13,19 @@ from ragchat.retrieval.calibration import (
     FEWEST_CHUNKS,
     PASSING,
     calibrate,
-    common_words,
     passing_point,
     speaks_the_folders_language,
     strong_evidence,
     unrelated_distance,
 )
 from ragchat.retrieval.off_topic import load_off_topic_questions
+from ragchat.retrieval.search import Asked, asked_with
+from ragchat.retrieval.words import common_words
+from ragchat.settings import RetrievalSettings
 from tests.doubles import WordEmbedder
 from tests.retrieval.doubles import MemorySnapshot, passage
 
+AUTO = RetrievalSettings()
 EMBEDDER = WordEmbedder()
 QUESTIONS = load_off_topic_questions()
 COMMON = common_words(QUESTIONS)
@@ -30,8 +34,12 @@ TOPICS = ["shed", "canoe", "violin", "ledger", "kiln", "beehive", "sextant", "lo
 
 
 @functools.cache
-def embedded(questions: tuple[str, ...] = QUESTIONS) -> Matrix:
-    return np.stack([EMBEDDER.embed_question(question) for question in questions])
+def asked_of(questions: tuple[str, ...] = QUESTIONS[::4]) -> list[Asked]:
+    return [asked_with(EMBEDDER, question) for question in questions]
+
+
+def vectors_of(asked: list[Asked]) -> Matrix:
+    return np.stack([one.vector for one in asked])
 
 
 def folder(count: int, *notes: str) -> MemorySnapshot:
@@ -43,7 +51,7 @@ def folder(count: int, *notes: str) -> MemorySnapshot:
 
 
 distances = st.lists(st.floats(0, 2, width=32), min_size=1, max_size=400).map(
-    lambda values: np.array(values, dtype=np.float32)
+    lambda values: np.array(values, dtype=np.float64)
 )
 
 
@@ -62,34 +70,35 @@ def test_what_is_shown_is_what_holds(values) -> None:  # type: ignore[no-untyped
 
 
 def test_thirteen_of_two_hundred_and_sixty_are_five_percent() -> None:
-    values = np.linspace(0.1, 0.9, 260, dtype=np.float32)
+    values = np.linspace(0.1, 0.9, 260)
     assert np.count_nonzero(values <= passing_point(values)) == 13
 
 
 def test_a_folder_of_fifty_passages_is_calibrated_and_a_smaller_one_is_not() -> None:
-    vectors = embedded()
-    small = calibrate(folder(FEWEST_CHUNKS - 1), QUESTIONS, vectors)
+    vectors = vectors_of(asked_of())
+    small = calibrate(folder(FEWEST_CHUNKS - 1), asked_of(), AUTO)
     assert small.origin == "default"
     assert small.value == pytest.approx(0.70 * unrelated_distance(vectors), abs=0.002)
     assert "50" in small.detail
-    large = calibrate(folder(FEWEST_CHUNKS), QUESTIONS, vectors)
+    large = calibrate(folder(FEWEST_CHUNKS), asked_of(), AUTO)
     assert large.origin == "auto"
 
 
 def test_the_automatic_threshold_says_how_many_questions_pass_where() -> None:
     snapshot = folder(60)
-    threshold = calibrate(snapshot, QUESTIONS, embedded())
+    threshold = calibrate(snapshot, asked_of(), AUTO)
     assert threshold.detail.startswith("5 % of ")
     assert "off-topic questions pass at 0." in threshold.detail
 
 
 @pytest.mark.parametrize(("share", "name"), [(0.40, "floor"), (0.75, "ceiling")])
 def test_floor_and_ceiling_follow_the_scale_of_the_embedder(share: float, name: str) -> None:
-    vectors = embedded()
-    # Passages exactly where sixty questions lie, or opposite to all of them.
-    placed = vectors[:60] if name == "floor" else np.repeat(-vectors[:1], 60, axis=0)
+    vectors = vectors_of(asked_of())
+    # Passages exactly where sixty questions lie, or at right angles to all of them.
+    beyond = np.linalg.svd(vectors)[2][-1:]
+    placed = vectors[:60] if name == "floor" else np.repeat(beyond, 60, axis=0)
     notes = [passage(f"qzx{n} vbn{n}", f"{n}.md") for n in range(60)]
-    threshold = calibrate(MemorySnapshot(notes, EMBEDDER, placed), QUESTIONS, vectors)
+    threshold = calibrate(MemorySnapshot(notes, EMBEDDER, placed), asked_of(), AUTO)
     assert threshold.origin == "auto"
     assert threshold.value == pytest.approx(share * unrelated_distance(vectors), abs=0.002)
     assert f"; {name} {threshold.value:.3f}" in threshold.detail
@@ -104,11 +113,15 @@ def test_an_embedder_with_a_smaller_scale_gets_a_threshold_of_its_scale(count: i
         unit: Matrix = wider / np.linalg.norm(wider, axis=1, keepdims=True)
         return unit
 
-    questions, snapshot = embedded(), folder(count)
+    questions, snapshot = asked_of(), folder(count)
     passages = snapshot.vectors(snapshot.ids)
     chunks = snapshot.chunks(snapshot.ids)
-    plain = calibrate(snapshot, QUESTIONS, questions)
-    narrow = calibrate(MemorySnapshot(chunks, EMBEDDER, narrowed(passages)), QUESTIONS, narrowed(questions))
+    plain = calibrate(snapshot, questions, AUTO)
+    narrow_vectors = narrowed(vectors_of(questions))
+    narrow_questions = [
+        replace(one, vector=vector) for one, vector in zip(questions, narrow_vectors, strict=True)
+    ]
+    narrow = calibrate(MemorySnapshot(chunks, EMBEDDER, narrowed(passages)), narrow_questions, AUTO)
     assert narrow.origin == plain.origin
     assert narrow.value == pytest.approx(plain.value / 5, abs=0.002)
 
@@ -161,12 +174,12 @@ def test_one_japanese_note_does_not_bring_the_japanese_questions_in() -> None:
 
 def test_a_folder_in_a_language_without_questions_still_gets_a_threshold() -> None:
     icelandic = [passage(f"Hvað er þetta númer {n} á borðinu", f"{n}.md") for n in range(60)]
-    assert calibrate(MemorySnapshot(icelandic, EMBEDDER), QUESTIONS, embedded()).origin == "auto"
+    assert calibrate(MemorySnapshot(icelandic, EMBEDDER), asked_of(), AUTO).origin == "auto"
 
 
 def test_a_folder_about_everything_gets_the_default() -> None:
     asked = tuple(f"where do marmots{n} hide walnuts{n}" for n in range(60))
     snapshot = MemorySnapshot([passage(question, f"{n}.md") for n, question in enumerate(asked)], EMBEDDER)
-    threshold = calibrate(snapshot, asked, embedded(asked))
+    threshold = calibrate(snapshot, asked_of(asked), AUTO)
     assert threshold.origin == "default"
     assert "0 off-topic questions" in threshold.detail

@@ -6,16 +6,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragchat.retrieval.off_topic import load_off_topic_questions, off_topic_vectors, set_version
+from ragchat.retrieval.off_topic import (
+    load_off_topic_questions,
+    off_topic_asked,
+    off_topic_vectors,
+    set_version,
+)
 from tests.doubles import WordEmbedder
 
 
 class CountingEmbedder(WordEmbedder):
     questions = 0
 
-    def embed_question(self, text: str):  # type: ignore[no-untyped-def]
+    def embed_question_with_tokens(self, text: str):  # type: ignore[no-untyped-def]
         self.questions += 1
-        return super().embed_question(text)
+        return super().embed_question_with_tokens(text)
 
 
 @pytest.fixture(autouse=True)
@@ -65,6 +70,22 @@ def test_the_cache_is_private(cache: Path) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
+def test_token_vectors_are_kept_too() -> None:
+    first = off_topic_asked(WordEmbedder(), ["one thing", "another"])
+    again = off_topic_asked(WordEmbedder(), ["one thing", "another"])
+    assert [one.tokens.shape for one in again] == [(2, 128), (1, 128)]
+    for one, other in zip(first, again, strict=True):
+        assert np.array_equal(one.tokens, other.tokens)
+
+
+def test_an_embedder_without_token_vectors_is_kept_as_well() -> None:
+    embedder = CountingEmbedder(token_dimensions=0)
+    for _ in range(2):
+        (one,) = off_topic_asked(embedder, ["one thing"])
+        assert one.tokens.shape == (0, 0)
+    assert embedder.questions == 1
+
+
 @pytest.mark.parametrize("damage", [b"", b"no numpy file", None])
 def test_a_damaged_cache_is_made_again(cache: Path, damage: bytes | None) -> None:
     good = off_topic_vectors(WordEmbedder(), ["one thing", "another"])
@@ -75,7 +96,8 @@ def test_a_damaged_cache_is_made_again(cache: Path, damage: bytes | None) -> Non
     else:
         file.write_bytes(damage)
     assert np.array_equal(off_topic_vectors(WordEmbedder(), ["one thing", "another"]), good)
-    assert np.array_equal(np.load(file), good)
+    with np.load(file) as made:
+        assert np.array_equal(made["vectors"], good)
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragchat.chunking.chunk import Chunk
 from ragchat.errors import IndexStale, UsageError
 from ragchat.index.protocol import Scope
 from ragchat.retrieval.retriever import LONGEST_QUESTION, Retriever
+from ragchat.retrieval.search import DEPTH
 from ragchat.retrieval.trace import RetrievalTrace, Threshold
 from ragchat.settings import RetrievalSettings
 from tests.doubles import WordEmbedder
@@ -25,7 +29,7 @@ NOTES = [
 EMBEDDER = WordEmbedder()
 
 
-def retriever(threshold: float = 0.65, notes=NOTES, **wanted: int) -> Retriever:  # type: ignore[no-untyped-def]
+def retriever(threshold: float = 0.65, notes=NOTES, **wanted: Any) -> Retriever:  # type: ignore[no-untyped-def]
     snapshot = MemorySnapshot(notes, EMBEDDER)
     return Retriever(snapshot, EMBEDDER, RetrievalSettings(**wanted), Threshold(threshold, "setting"))
 
@@ -53,7 +57,12 @@ def test_a_trace_is_whole(question: str, threshold: float, prefix: str, limit: i
     scope = Scope(prefix=prefix)
     trace = Retriever(snapshot, EMBEDDER, wanted, Threshold(threshold, "setting")).retrieve(question, scope)
     found = trace.candidates
-    assert [c.fused_rank for c in found] == list(range(1, len(found) + 1))
+    assert sorted(c.fused_rank for c in found) == list(range(1, len(found) + 1))
+    scores = [c.rerank_score for c in found if c.rerank_score is not None]
+    if trace.literal is None:
+        # A question of signs alone has no token vectors here.
+        assert len(scores) == (min(len(found), DEPTH) if question.strip("? ") else 0)
+        assert scores == sorted(scores, reverse=True)
     assert len({c.chunk_id for c in found}) == len(found)
     for ranks in ([c.dense_rank for c in found], [c.bm25_rank for c in found]):
         present = sorted(rank for rank in ranks if rank is not None)
@@ -249,10 +258,49 @@ def test_a_literal_passage_that_no_search_proposed_is_fetched() -> None:
     assert far.literal is not None
     assert far.candidates[0].chunk.document == "house/boiler.md"
     assert far.candidates[0].dense_rank is None
-    assert [c.fused_rank for c in far.candidates] == list(range(1, len(far.candidates) + 1))
+    assert sorted(c.fused_rank for c in far.candidates) == list(range(1, len(far.candidates) + 1))
+    assert far.candidates[0].fused_rank == 1
 
 
 def test_an_answered_question_has_no_literal_offer() -> None:
     trace = retriever(threshold=1.5).retrieve("what does E1234 mean")
     assert not trace.refused
     assert trace.literal is None
+
+
+class Backwards:
+    """A reranker that likes the last note best."""
+
+    def scores(self, question: str, chunks: Sequence[Chunk]) -> Sequence[float]:
+        return [100.0 * NOTES.index(chunk) for chunk in chunks]
+
+
+def test_a_reranker_orders_and_the_distance_still_judges() -> None:
+    snapshot = MemorySnapshot(NOTES, EMBEDDER)
+    found = Retriever(
+        snapshot, EMBEDDER, RetrievalSettings(), Threshold(0.65, "setting"), Backwards()
+    ).retrieve("lease ends")
+    assert [c.chunk.document for c in found.candidates] == [note.document for note in reversed(NOTES)]
+    assert [c.rerank_score for c in found.candidates] == [400.0, 300.0, 200.0, 100.0, 0.0]
+    assert documents(found) == ["house/lease.md"]
+    assert found.sources[0].fused_rank == 1
+
+
+@pytest.mark.parametrize("settings", [RetrievalSettings(rerank="off"), RetrievalSettings()])
+def test_without_token_vectors_the_fused_order_stands(settings: RetrievalSettings) -> None:
+    embedder = WordEmbedder(token_dimensions=0 if settings.rerank == "late" else 128)
+    snapshot = MemorySnapshot(NOTES, embedder)
+    trace = Retriever(snapshot, embedder, settings, Threshold(0.65, "setting")).retrieve("the lease ends")
+    assert [c.fused_rank for c in trace.candidates] == [1, 2, 3, 4, 5]
+    assert {c.rerank_score for c in trace.candidates} == {None}
+
+
+def test_the_passage_that_meets_every_word_comes_first() -> None:
+    # Both searches prefer the short note that repeats one word; only the other has all three.
+    scattered = "The spare key for the shed hangs in the hall beside the old clock and the blue coats. " * 2
+    notes = [passage("Shed shed shed.", "short.md"), passage(scattered, "long.md"), *NOTES]
+    first = {
+        rerank: retriever(notes=notes, rerank=rerank).retrieve("shed key clock").candidates[0].chunk.document
+        for rerank in ("off", "late")
+    }
+    assert first["late"] == "long.md"

@@ -160,7 +160,8 @@ def _source(candidate: Candidate, cited: frozenset[int]) -> dict[str, Any]:
 
 
 def _candidates(trace: RetrievalTrace) -> list[dict[str, Any]]:
-    return [{**_place(candidate), **_ranks(candidate)} for candidate in trace.candidates]
+    fused = sorted(trace.candidates, key=lambda candidate: candidate.fused_rank)
+    return [{**_place(candidate), **_ranks(candidate)} for candidate in fused]
 
 
 def _literal(trace: RetrievalTrace) -> dict[str, Any] | None:

@@ -11,16 +11,20 @@ embedder, because another model has another scale.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
 
-from ragchat.embedding.embedder import Matrix, Vector
+from ragchat.embedding.embedder import Matrix
 from ragchat.index.protocol import Scope, Snapshot
 from ragchat.index.tokens import tokenize
+from ragchat.retrieval.adaptive import Distances, Kind, Limits, fit_folder_gate
+from ragchat.retrieval.search import Asked, closeness_of, find
+from ragchat.retrieval.signals import Signals, late_signals, plain_signals
 from ragchat.retrieval.trace import Threshold
+from ragchat.retrieval.words import common_words, whole_words
+from ragchat.settings import RetrievalSettings
 
 PASSING = 0.05
 """The share of off-topic questions that may find a passage under the threshold."""
@@ -40,31 +44,70 @@ FEWEST_QUESTIONS = 10
 _EVERYWHERE = Scope()
 
 
-def calibrate(snapshot: Snapshot, questions: Sequence[str], vectors: Matrix) -> Threshold:
-    """The threshold for one folder and one embedder.
+def calibrate(snapshot: Snapshot, asked: Sequence[Asked], settings: RetrievalSettings) -> Threshold:
+    """The threshold for one folder and one embedder, with what moves it for a question.
 
-    questions, vectors: the off-topic questions and their unit vectors, row by row.
-    Questions that the folder seems to be about are left out, and so are those in another language than the
-    folder's, which an encoder of one language puts far from everything: they would only loosen the threshold.
+    asked: the off-topic questions.
     """
-    unrelated = unrelated_distance(vectors)
+    unrelated = _unrelated(asked)
     default = _rounded_down(DEFAULT * unrelated)
     if snapshot.chunk_count < FEWEST_CHUNKS:
         return Threshold(default, "default", f"fewer than {FEWEST_CHUNKS} passages to calibrate on")
-    common = common_words(questions)
-    rows = range(len(questions))
-    askable = [row for row in rows if speaks_the_folders_language(snapshot, questions[row])]
-    if len(askable) < FEWEST_QUESTIONS:
-        askable = list(rows)
-    used = [row for row in askable if not strong_evidence(snapshot, questions[row], common)]
+    used = off_topic_subjects(snapshot, asked)
     if len(used) < FEWEST_QUESTIONS:
         return Threshold(
             default, "default", f"only {len(used)} off-topic questions are off this folder's topics"
         )
-    point = passing_point(snapshot.nearest(vectors[used]))
-    value = min(max(point, _rounded_down(FLOOR * unrelated)), _rounded_down(CEILING * unrelated))
-    limit = "" if value == point else f"; {'floor' if value > point else 'ceiling'} {value:.3f}"
-    return Threshold(value, "auto", f"5 % of {len(used)} off-topic questions pass at {point:.3f}{limit}")
+    signals = off_topic_signals(snapshot, used, settings.candidates)
+    limits = folder_limits(asked)
+    gates = tuple(fit_folder_gate(kind, ones, limits) for kind, ones in signals.items())
+    base, passing = gates[0].base, gates[0].passing
+    limit = "" if base == passing else f"; {'floor' if base > passing else 'ceiling'} {base:.3f}"
+    detail = f"5 % of {len(used)} off-topic questions pass at {passing:.3f}{limit}"
+    return Threshold(base, "auto", detail, gates)
+
+
+def off_topic_subjects(snapshot: Snapshot, asked: Sequence[Asked]) -> list[Asked]:
+    """The off-topic questions that tell something of this folder.
+
+    Questions that the folder seems to be about are left out, and so are those in another language than the
+    folder's, which an encoder of one language puts far from everything: they would only loosen the threshold.
+    """
+    common = common_words([one.text for one in asked])
+    askable = [one for one in asked if speaks_the_folders_language(snapshot, one.text)]
+    if len(askable) < FEWEST_QUESTIONS:
+        askable = list(asked)
+    return [one for one in askable if not strong_evidence(snapshot, one.text, common)]
+
+
+def folder_limits(asked: Sequence[Asked]) -> Limits:
+    """What every threshold keeps to under the embedder that embedded these questions."""
+    unrelated = _unrelated(asked)
+    return Limits(
+        passing_point,
+        lowest=_rounded_down(FLOOR * unrelated),
+        highest=_rounded_down(CEILING * unrelated),
+        farthest=_rounded_down(unrelated),
+    )
+
+
+def _unrelated(asked: Sequence[Asked]) -> float:
+    return unrelated_distance(np.stack([one.vector for one in asked]))
+
+
+def off_topic_signals(
+    snapshot: Snapshot, questions: Sequence[Asked], candidates: int
+) -> Mapping[Kind, Sequence[Signals]]:
+    """Both kinds where there are token vectors, because they may be missing or unwanted later."""
+    late: list[Signals] = []
+    plain: list[Signals] = []
+    for asked in questions:
+        found = find(snapshot, asked, candidates, _EVERYWHERE)
+        plain.append(plain_signals(asked.text, found.dense, found.candidates, snapshot))
+        met = closeness_of(snapshot, asked, found)
+        if met is not None:
+            late.append(late_signals(asked.text, found.dense, met))
+    return {"late": late, "plain": plain} if len(late) == len(plain) else {"plain": plain}
 
 
 def unrelated_distance(vectors: Matrix) -> float:
@@ -73,18 +116,11 @@ def unrelated_distance(vectors: Matrix) -> float:
     return float(np.median(1.0 - (vectors @ vectors.T)[above_diagonal]))
 
 
-def passing_point(distances: Vector) -> float:
+def passing_point(distances: Distances) -> float:
     """The largest distance, in thousandths, that at most a share `PASSING` of the distances is within."""
     # A hair of slack: 5 % of 260 are 13, whatever the product of two binary fractions says.
     first_too_many = math.floor(PASSING * len(distances) + 1e-9)
     return _rounded_down(float(np.sort(distances)[first_too_many]))
-
-
-def common_words(questions: Sequence[str]) -> frozenset[str]:
-    """Tokens that at least one question in a hundred has: they ask, in any language, and name no topic."""
-    counts = Counter(token for question in questions for token in set(tokenize(question)))
-    at_least = max(2, len(questions) // 100)
-    return frozenset(token for token, count in counts.items() if count >= at_least)
 
 
 def strong_evidence(snapshot: Snapshot, question: str, common: AbstractSet[str]) -> bool:
@@ -94,7 +130,9 @@ def strong_evidence(snapshot: Snapshot, question: str, common: AbstractSet[str])
     together and weigh at least 75 % of all of them by idf: a word that the folder lacks speaks against it.
     """
     total = snapshot.chunk_count
-    frequency = {token: snapshot.document_frequency(token) for token in _whole(tokenize(question)) - common}
+    frequency = {
+        token: snapshot.document_frequency(token) for token in whole_words(tokenize(question)) - common
+    }
     telling = {
         token: math.log(1 + (total - count + 0.5) / (count + 0.5))
         for token, count in frequency.items()
@@ -112,19 +150,13 @@ def strong_evidence(snapshot: Snapshot, question: str, common: AbstractSet[str])
     return False
 
 
-def _whole(tokens: Sequence[str]) -> set[str]:
-    """Without the pieces of `don't` and `multi-agent`, which are one word each."""
-    distinct = set(tokens)
-    return {token for token in distinct if not any(token != other and token in other for other in distinct)}
-
-
 def speaks_the_folders_language(snapshot: Snapshot, question: str) -> bool:
     """Whether a quarter of its words are usual in the folder: each in one passage of a hundred, or more.
 
     Measured on three folders in English and one in Japanese: it keeps 97 and 88 % of the questions in the
     language of the notes, and 2 to 6 % of the others. A language of hardly any note does not count.
     """
-    words = _whole(tokenize(question))
+    words = whole_words(tokenize(question))
     usual = max(1.0, 0.01 * snapshot.chunk_count)
     known = sum(snapshot.document_frequency(word) >= usual for word in words)
     return bool(words) and 4 * known >= len(words)

@@ -10,17 +10,14 @@ in front of it cost more first places than it won (17 won, 25 lost over three co
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Scope, Snapshot
 from ragchat.index.tokens import tokenize
-from ragchat.retrieval.calibration import common_words
 from ragchat.retrieval.identifiers import (
     LETTER,
     Term,
@@ -30,7 +27,7 @@ from ragchat.retrieval.identifiers import (
     terms_of,
     written_without_spaces,
 )
-from ragchat.retrieval.off_topic import load_off_topic_questions
+from ragchat.retrieval.words import asking_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +50,7 @@ def find_literal(
     terms = terms_of(question, count_tokens)
     if found := _rarest(terms, snapshot, scope, max(3, total // 100)):
         return found
-    return _rarest(keywords_of(question, _asking_words()), snapshot, scope, max(5, total // 20))
-
-
-@functools.cache
-def _asking_words() -> AbstractSet[str]:
-    return common_words(load_off_topic_questions())
+    return _rarest(keywords_of(question, asking_words()), snapshot, scope, max(5, total // 20))
 
 
 def _rarest(terms: Sequence[Term], snapshot: Snapshot, scope: Scope, at_most: int) -> Found | None:

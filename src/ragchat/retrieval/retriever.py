@@ -17,11 +17,23 @@ import numpy as np
 from ragchat.chunking.graphemes import has_visible
 from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
 from ragchat.errors import IndexStale, UsageError
-from ragchat.index.protocol import Hit, Scope, Snapshot
-from ragchat.index.tokens import tokenize
-from ragchat.retrieval.fusion import fuse
+from ragchat.index.protocol import Scope, Snapshot
+from ragchat.retrieval.adaptive import Kind
 from ragchat.retrieval.gate import NOBODY, judge
+from ragchat.retrieval.late import Closeness, rank_scores
 from ragchat.retrieval.literal import find_literal
+from ragchat.retrieval.reranker import Reranker
+from ragchat.retrieval.search import (
+    DEPTH,
+    Asked,
+    Found,
+    asked_with,
+    candidates_of,
+    closeness_of,
+    find,
+    reordered,
+)
+from ragchat.retrieval.signals import STANDING_OUT, late_signals, plain_signals
 from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold
 from ragchat.settings import RetrievalSettings
 
@@ -44,12 +56,14 @@ class Retriever:
         embedder: Embedder,
         settings: RetrievalSettings,
         threshold: Threshold,
+        reranker: Reranker | None = None,
     ) -> None:
         require_same_embedder(snapshot.stamp.embedder, embedder.stamp)
         self._snapshot = snapshot
         self._embedder = embedder
         self._settings = settings
         self._threshold = threshold
+        self._reranker = reranker
 
     def retrieve(
         self,
@@ -73,93 +87,86 @@ class Retriever:
         words = readable(question)
 
         started = perf_counter()
-        vector = self._embedder.embed_question(words)
+        asked = asked_with(self._embedder, words)
         embedded = perf_counter()
-        candidates = self._search(words, vector, scope)
-        judged = self._judge(candidates)
+        found = find(self._snapshot, asked, self._settings.candidates, scope)
+        searched = perf_counter()
+        late = self._settings.rerank == "late"
+        met = closeness_of(self._snapshot, asked, found) if late else None
+        candidates = self._reranked(asked, found, met)
+        reranked = perf_counter()
+        threshold = self._threshold_for(asked, found, met, scope)
+        judged = self._judge(candidates, threshold)
         literal: LiteralMatch | None = None
         if not _any_sent(judged):
-            found = find_literal(words, self._snapshot, scope, self._embedder.count_tokens)
-            if found is not None:
-                candidates = self._first(found.chunk_ids, candidates, vector)
-                literal = LiteralMatch(found.term, self._judge(candidates)[0])
-            judged = self._judge(candidates, admit)
+            match = find_literal(words, self._snapshot, scope, self._embedder.count_tokens)
+            if match is not None:
+                candidates = self._first(match.chunk_ids, candidates, asked.vector)
+                literal = LiteralMatch(match.term, self._judge(candidates, threshold)[0])
+            judged = self._judge(candidates, threshold, admit)
         elif admit:
-            judged = self._judge(candidates, admit)
-        searched = perf_counter()
+            judged = self._judge(candidates, threshold, admit)
+        done = perf_counter()
 
         return RetrievalTrace(
             question=question,
             scope=scope,
             candidates=judged,
-            threshold=self._threshold,
+            threshold=threshold,
             nearest=min((c.distance for c in judged if not math.isnan(c.distance)), default=None),
             coverage=self._snapshot.coverage,
             literal=None if _any_sent(judged) else literal,
             timings_ms={
                 "embed": (embedded - started) * 1000.0,
-                "search": (searched - embedded) * 1000.0,
-                "rerank": 0.0,
+                "search": (searched - embedded + done - reranked) * 1000.0,
+                "rerank": (reranked - searched) * 1000.0,
             },
         )
 
+    def _reranked(self, asked: Asked, found: Found, met: Closeness | None) -> Sequence[Candidate]:
+        first = found.candidates[:DEPTH]
+        if self._reranker is not None:
+            scores = self._reranker.scores(asked.text, [candidate.chunk for candidate in first])
+            return reordered(found.candidates, scores)
+        if met is None:
+            return found.candidates
+        distances = np.array([candidate.distance for candidate in first], dtype=np.float32)
+        return reordered(found.candidates, rank_scores(met.whole, distances).tolist())
+
+    def _threshold_for(self, asked: Asked, found: Found, met: Closeness | None, scope: Scope) -> Threshold:
+        """The folder's threshold moved by this question's signals; as it stands where nothing may move it."""
+        if not found.dense:
+            return self._threshold
+        kind: Kind = "plain" if met is None else "late"
+        gate = next((gate for gate in self._threshold.gates if gate.kind == kind), None)
+        if gate is None:
+            return replace(self._threshold, gates=())
+        if met is None:
+            signals = plain_signals(asked.text, found.dense, found.candidates, self._snapshot)
+        else:
+            signals = late_signals(asked.text, found.dense, met)
+        parts = gate.parts(signals)
+        if scope != EVERYWHERE:
+            # In a part of the folder a passage lacks the competitors that it was measured against.
+            parts = tuple(part for part in parts if part.name != STANDING_OUT or part.shift < 0)
+        return replace(self._threshold, value=gate.value(parts), gates=(), parts=parts)
+
     def _judge(
-        self, candidates: Sequence[Candidate], admit: AbstractSet[int] = NOBODY
+        self, candidates: Sequence[Candidate], threshold: Threshold, admit: AbstractSet[int] = NOBODY
     ) -> tuple[Candidate, ...]:
-        return judge(candidates, self._threshold.value, self._settings.sources, admit)
-
-    def _search(self, question: str, vector: Vector, scope: Scope) -> list[Candidate]:
-        """What either search proposes, in fused order, not judged yet."""
-        limit = self._settings.candidates
-        dense = self._snapshot.dense(vector, limit, scope)
-        lexical = self._snapshot.lexical(tokenize(question), limit, scope)
-        order = fuse([[hit.chunk_id for hit in hits] for hits in (dense, lexical)])
-        return self._candidates(order, vector, _ranks(dense), _ranks(lexical), lexical)
-
-    def _candidates(
-        self,
-        order: Sequence[int],
-        vector: Vector,
-        dense_ranks: Mapping[int, int],
-        bm25_ranks: Mapping[int, int],
-        lexical: Sequence[Hit] = (),
-    ) -> list[Candidate]:
-        scores = {hit.chunk_id: hit.value for hit in lexical}
-        chunks = self._snapshot.chunks(order)
-        return [
-            Candidate(
-                chunk_id=chunk_id,
-                chunk=chunk,
-                distance=distance,
-                dense_rank=dense_ranks.get(chunk_id),
-                bm25_rank=bm25_ranks.get(chunk_id),
-                bm25_score=scores.get(chunk_id),
-                fused_rank=rank,
-                rerank_score=None,
-                verdict="too far",
-            )
-            for rank, (chunk_id, chunk, distance) in enumerate(
-                zip(order, chunks, self._distances(order, vector), strict=True), start=1
-            )
-        ]
-
-    def _distances(self, chunk_ids: Sequence[int], vector: Vector) -> list[float]:
-        """Cosine distances, one rule for all candidates, whichever search found them."""
-        if not chunk_ids:
-            return []
-        cosines = self._snapshot.vectors(chunk_ids).astype(np.float64) @ vector.astype(np.float64)
-        # Rounding may put the cosine of a passage with itself a hair above 1; NaN stays NaN.
-        return [float(distance) for distance in np.clip(1.0 - cosines, 0.0, 2.0)]
+        return judge(candidates, threshold.value, self._settings.sources, admit)
 
     def _first(
         self, chunk_ids: Sequence[int], candidates: Sequence[Candidate], vector: Vector
     ) -> list[Candidate]:
-        """The same candidates with the best one of `chunk_ids` in front, ranks counted anew."""
+        """The same candidates with the best one of `chunk_ids` in front and at fused rank 1."""
         wanted = set(chunk_ids)
         known = next((candidate for candidate in candidates if candidate.chunk_id in wanted), None)
-        front = known or self._candidates(chunk_ids[:1], vector, {}, {})[0]
+        front = known or candidates_of(self._snapshot, chunk_ids[:1], vector, {}, {})[0]
         rest = [candidate for candidate in candidates if candidate.chunk_id != front.chunk_id]
-        return [replace(candidate, fused_rank=rank) for rank, candidate in enumerate([front, *rest], start=1)]
+        fused = [front, *sorted(rest, key=lambda candidate: candidate.fused_rank)]
+        ranks = {candidate.chunk_id: rank for rank, candidate in enumerate(fused, start=1)}
+        return [replace(candidate, fused_rank=ranks[candidate.chunk_id]) for candidate in (front, *rest)]
 
 
 def readable(question: str) -> str:
@@ -187,7 +194,3 @@ def _described(model: str, stamp: Mapping[str, object], differing: Sequence[str]
 
 def _any_sent(candidates: Sequence[Candidate]) -> bool:
     return any(candidate.verdict == "sent" for candidate in candidates)
-
-
-def _ranks(hits: Sequence[Hit]) -> dict[int, int]:
-    return {hit.chunk_id: rank for rank, hit in enumerate(hits, start=1)}

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass
 
 from ragchat.embedding.embedder import Embedder
 from ragchat.index.protocol import Index, IndexStamp
+from ragchat.retrieval.adaptive import gate_version, read_gate
 from ragchat.retrieval.calibration import FEWEST_CHUNKS, calibrate
-from ragchat.retrieval.off_topic import load_off_topic_questions, off_topic_vectors, set_version
+from ragchat.retrieval.off_topic import load_off_topic_questions, off_topic_asked, set_version
 from ragchat.retrieval.retriever import require_same_embedder
 from ragchat.retrieval.trace import Threshold
 from ragchat.settings import RetrievalSettings
@@ -21,11 +22,11 @@ from ragchat.settings import RetrievalSettings
 
 @dataclass(frozen=True, slots=True)
 class KeptThreshold:
-    """chunks: on how many passages it was measured. questions: which set of them."""
+    """chunks: on how many passages it was measured. made_with: the questions and weights that made it."""
 
     threshold: Threshold
     chunks: int
-    questions: str
+    made_with: str
 
 
 def current_threshold(index: Index, settings: RetrievalSettings) -> Threshold | None:
@@ -57,8 +58,8 @@ def refresh_threshold(index: Index, embedder: Embedder, settings: RetrievalSetti
     snapshot = index.snapshot()
     require_same_embedder(snapshot.stamp.embedder, embedder.stamp)
     questions = load_off_topic_questions()
-    threshold = calibrate(snapshot, questions, off_topic_vectors(embedder, questions))
-    _write(index, snapshot.stamp, KeptThreshold(threshold, snapshot.chunk_count, set_version(questions)))
+    threshold = calibrate(snapshot, off_topic_asked(embedder, questions), settings)
+    _write(index, snapshot.stamp, KeptThreshold(threshold, snapshot.chunk_count, _made_with()))
     return threshold
 
 
@@ -71,11 +72,15 @@ def fixed_threshold(settings: RetrievalSettings) -> Threshold | None:
 
 def still_holds(kept: KeptThreshold, chunks: int) -> bool:
     """Whether it would hardly be another one, measured on so many passages."""
-    if kept.questions != set_version(load_off_topic_questions()):
+    if kept.made_with != _made_with():
         return False
     if (kept.chunks < FEWEST_CHUNKS) != (chunks < FEWEST_CHUNKS):
         return False
     return 5 * abs(chunks - kept.chunks) < max(kept.chunks, 1)
+
+
+def _made_with() -> str:
+    return f"{set_version(load_off_topic_questions())} {gate_version()}"
 
 
 def _stamp_digest(stamp: IndexStamp) -> str:
@@ -91,12 +96,13 @@ def kept_threshold(index: Index) -> KeptThreshold | None:
         return None
     try:
         kept = json.loads(text)
-        threshold = Threshold(float(kept["value"]), kept["origin"], str(kept["detail"]))
-        return KeptThreshold(threshold, int(kept["chunks"]), str(kept["questions"]))
+        gates = tuple(read_gate(gate) for gate in kept["gates"])
+        threshold = Threshold(float(kept["value"]), kept["origin"], str(kept["detail"]), gates)
+        return KeptThreshold(threshold, int(kept["chunks"]), str(kept["made_with"]))
     except (ValueError, TypeError, KeyError):
         return None  # not ours, or damaged: it is calibrated again
 
 
 def _write(index: Index, stamp: IndexStamp, kept: KeptThreshold) -> None:
-    value = asdict(kept.threshold) | {"chunks": kept.chunks, "questions": kept.questions}
+    value = asdict(kept.threshold) | {"chunks": kept.chunks, "made_with": kept.made_with}
     index.write_value(f"threshold:{_stamp_digest(stamp)}", json.dumps(value))

@@ -7,13 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Coverage, Scope
 
+if TYPE_CHECKING:
+    from ragchat.retrieval.adaptive import FolderGate
+
 Verdict = Literal["sent", "too far", "beyond top k", "duplicate", "did not fit"]
 ThresholdOrigin = Literal["auto", "calibrated", "setting", "default", "provisional"]
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdPart:
+    """One reason why a question's threshold is not the folder's.
+
+    name: "length", or a signal of `Signals`. shift: in cosine distance, positive where it lets more pass.
+    """
+
+    name: str
+    shift: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +38,15 @@ class Threshold:
         calibrated (from the user's own questions), setting (a fixed number in the settings),
         provisional (estimated while the folder is embedded in part).
     detail: one line for the user, "5 % of 231 off-topic questions pass".
+    gates: of a folder, what moves its threshold for a question; none where the number holds as it stands.
+    parts: of a question, how its threshold came from the folder's.
     """
 
     value: float
     origin: ThresholdOrigin
     detail: str = ""
+    gates: tuple[FolderGate, ...] = ()
+    parts: tuple[ThresholdPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,117 @@
+"""Two searches and one fused order, with every candidate's distance and MaxSim; nothing is judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ragchat.embedding.embedder import Embedder, Matrix, Vector
+from ragchat.index.protocol import Hit, Scope, Snapshot
+from ragchat.index.tokens import tokenize
+from ragchat.retrieval.fusion import fuse
+from ragchat.retrieval.late import Closeness, closeness
+from ragchat.retrieval.trace import Candidate
+
+DEPTH = 25
+"""So many of the fused order are reranked; deeper, nothing was won in measuring."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A question as the searches take it. tokens: unit rows; (0, 0) where the model gives none."""
+
+    text: str
+    vector: Vector
+    tokens: Matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What the searches propose.
+
+    dense: the nearest, ascending. candidates: in fused order.
+    """
+
+    dense: Sequence[Hit]
+    candidates: Sequence[Candidate]
+
+
+def asked_with(embedder: Embedder, text: str) -> Asked:
+    """The question embedded, with its token vectors where the model gives any."""
+    vector, tokens = embedder.embed_question_with_tokens(text)
+    return Asked(text, vector, tokens)
+
+
+def find(snapshot: Snapshot, asked: Asked, limit: int, scope: Scope) -> Found:
+    """At most `limit` proposals of each search, fused."""
+    dense = snapshot.dense(asked.vector, limit, scope)
+    lexical = snapshot.lexical(tokenize(asked.text), limit, scope)
+    order = fuse([[hit.chunk_id for hit in hits] for hits in (dense, lexical)])
+    return Found(dense, candidates_of(snapshot, order, asked.vector, _ranks(dense), _ranks(lexical), lexical))
+
+
+def closeness_of(snapshot: Snapshot, asked: Asked, found: Found) -> Closeness | None:
+    """MaxSim of the first `DEPTH` candidates; None where the question or the index has no token vectors."""
+    first = found.candidates[:DEPTH]
+    if not len(asked.tokens) or not first:
+        return None
+    tokens = snapshot.token_vectors([candidate.chunk_id for candidate in first])
+    if tokens is None:
+        return None
+    return closeness(asked.tokens, tokens, [candidate.chunk.header_tokens for candidate in first])
+
+
+def candidates_of(
+    snapshot: Snapshot,
+    order: Sequence[int],
+    vector: Vector,
+    dense_ranks: Mapping[int, int],
+    bm25_ranks: Mapping[int, int],
+    lexical: Sequence[Hit] = (),
+) -> list[Candidate]:
+    """Candidates in this order, their distances computed from the vectors by one rule for all of them."""
+    scores = {hit.chunk_id: hit.value for hit in lexical}
+    chunks = snapshot.chunks(order)
+    return [
+        Candidate(
+            chunk_id=chunk_id,
+            chunk=chunk,
+            distance=distance,
+            dense_rank=dense_ranks.get(chunk_id),
+            bm25_rank=bm25_ranks.get(chunk_id),
+            bm25_score=scores.get(chunk_id),
+            fused_rank=rank,
+            rerank_score=None,
+            verdict="too far",
+        )
+        for rank, (chunk_id, chunk, distance) in enumerate(
+            zip(order, chunks, _distances(snapshot, order, vector), strict=True), start=1
+        )
+    ]
+
+
+def reordered(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
+    """The first len(scores) candidates by descending score, equal ones in fused order; then the others.
+
+    A score that is no number comes last among them.
+    """
+    scored = [
+        replace(candidate, rerank_score=float(score))
+        for candidate, score in zip(candidates, scores, strict=False)
+    ]
+    usable = np.nan_to_num(np.array(scores, dtype=np.float64), nan=-np.inf)
+    return [*(scored[at] for at in np.argsort(-usable, kind="stable")), *candidates[len(scored) :]]
+
+
+def _distances(snapshot: Snapshot, chunk_ids: Sequence[int], vector: Vector) -> list[float]:
+    if not chunk_ids:
+        return []
+    cosines = snapshot.vectors(chunk_ids).astype(np.float64) @ vector.astype(np.float64)
+    # Rounding may put the cosine of a passage with itself a hair above 1; NaN stays NaN.
+    return [float(distance) for distance in np.clip(1.0 - cosines, 0.0, 2.0)]
+
+
+def _ranks(hits: Sequence[Hit]) -> dict[int, int]:
+    return {hit.chunk_id: rank for rank, hit in enumerate(hits, start=1)}

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragchat.retrieval.adaptive import FolderGate, Kind, Limits, fit_folder_gate, gate_weights, read_gate
+from ragchat.retrieval.calibration import PASSING, passing_point
+from ragchat.retrieval.signals import Signals
+
+LIMITS = Limits(passing_point, lowest=0.0, highest=2.0, farthest=2.0)
+KINDS: tuple[Kind, ...] = ("late", "plain")
+
+
+def off_topic(kind: Kind, count: int = 300, seed: int = 0) -> list[Signals]:
+    """Questions whose signals are the higher, the nearer their nearest passage."""
+    random = np.random.default_rng(seed)
+    made = []
+    for distance, words in zip(random.normal(0.7, 0.1, count), random.integers(1, 20, count), strict=True):
+        near = 0.7 - distance
+        others = {name: 0.4 + near + float(random.normal(0, 0.1)) for name in gate_weights()[kind]}
+        made.append(Signals(int(words), float(distance + 0.01 * words), others))
+    return made
+
+
+def threshold(gate: FolderGate, signals: Signals) -> float:
+    return gate.value(gate.parts(signals))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_at_most_one_in_twenty_off_topic_questions_passes(kind: Kind) -> None:
+    for seed in range(5):
+        signals = off_topic(kind, seed=seed)
+        gate = fit_folder_gate(kind, signals, LIMITS)
+        passing = sum(one.nearest <= threshold(gate, one) for one in signals)
+        # The three decimals that are shown may let through one more.
+        assert 0 < passing <= PASSING * len(signals) + 1
+
+
+@given(
+    st.sampled_from(KINDS),
+    st.integers(1, 60),
+    st.lists(st.floats(-2, 2), min_size=2, max_size=2),
+    st.integers(0, 1),
+    st.floats(0, 1),
+)
+def test_more_evidence_never_lowers_the_threshold(
+    kind: Kind, words: int, values: list[float], which: int, more: float
+) -> None:
+    gate = fit_folder_gate(kind, off_topic(kind), LIMITS)
+    names = list(gate.others)
+    others = dict(zip(names, values, strict=True))
+    raised = {**others, names[which]: others[names[which]] + more}
+    assert threshold(gate, Signals(words, 0.5, raised)) >= threshold(gate, Signals(words, 0.5, others))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_parts_add_up_to_the_number(kind: Kind) -> None:
+    gate = fit_folder_gate(kind, off_topic(kind), LIMITS)
+    for one in off_topic(kind, seed=7):
+        parts = gate.parts(one)
+        assert {part.name for part in parts} == {"length", *gate.others}
+        assert threshold(gate, one) == pytest.approx(
+            max(0, gate.base + sum(p.shift for p in parts)), abs=5e-4
+        )
+        assert float(f"{threshold(gate, one):.3f}") == threshold(gate, one)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_usual_signals_leave_the_folders_threshold(kind: Kind) -> None:
+    gate = fit_folder_gate(kind, off_topic(kind), LIMITS)
+    words = round(np.expm1(gate.length))
+    others = {name: usual.value for name, usual in gate.others.items()}
+    assert threshold(gate, Signals(words, 0.5, others)) == pytest.approx(gate.base, abs=0.01)
+
+
+def test_one_odd_signal_moves_it_by_a_bounded_amount_and_never_beyond_the_farthest() -> None:
+    gate = fit_folder_gate("late", off_topic("late"), Limits(passing_point, 0.0, 2.0, 0.9))
+    name = next(iter(gate.others))
+    usual = {other: known.value for other, known in gate.others.items()}
+    far, farther = (Signals(8, 0.5, {**usual, name: value}) for value in (1e3, 1e6))
+    assert gate.parts(far) == gate.parts(farther)
+    assert threshold(gate, Signals(8, 0.5, dict.fromkeys(usual, 1e6))) == 0.9
+    assert threshold(gate, Signals(8, 0.5, dict.fromkeys(usual, -1e6))) == 0.0
+
+
+def test_the_folders_threshold_keeps_to_its_limits_and_tells_where_it_would_be() -> None:
+    signals = off_topic("plain")
+    free = fit_folder_gate("plain", signals, LIMITS)
+    low = fit_folder_gate("plain", signals, Limits(passing_point, 0.0, 0.2, 2.0))
+    assert (low.base, low.passing) == (0.2, free.base)
+    high = fit_folder_gate("plain", signals, Limits(passing_point, 0.9, 1.0, 2.0))
+    assert (high.base, high.passing) == (0.9, free.base)
+
+
+def test_questions_that_are_all_alike_give_a_gate_all_the_same() -> None:
+    alike = [Signals(5, 0.6, dict.fromkeys(gate_weights()["late"], 0.4))] * 10
+    gate = fit_folder_gate("late", alike, LIMITS)
+    assert threshold(gate, alike[0]) == pytest.approx(0.599)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_kept_as_json(kind: Kind) -> None:
+    gate = fit_folder_gate(kind, off_topic(kind), LIMITS)
+    assert read_gate(json.loads(json.dumps(asdict(gate)))) == gate
+
+
+def test_no_shipped_weight_turns_a_signal_around() -> None:
+    for weights in gate_weights().values():
+        assert all(0 < weight < 4 for weight in weights.values())
