@@ -19,10 +19,10 @@ LIMIT = 1_000
 @pytest.mark.parametrize(
     ("name", "extractor"),
     [
-        ("a.md", "markdown/1"),
-        ("a/b.MD", "markdown/1"),
-        ("a.Rmd", "markdown/1"),
-        ("テスト.markdown", "markdown/1"),
+        ("a.md", "markdown/2"),
+        ("a/b.MD", "markdown/2"),
+        ("a.Rmd", "markdown/2"),
+        ("テスト.markdown", "markdown/2"),
         ("a.txt", "text/1"),
         ("README", "text/1"),
         ("a.log", "text/1"),
@@ -54,7 +54,7 @@ def failure(path: Path) -> FailedDocument:
     failed = read_document(path, path.name, max_bytes=LIMIT)
     assert isinstance(failed, FailedDocument)
     assert failed.hint
-    assert failed.extractor == "markdown/1"
+    assert failed.extractor == "markdown/2"
     return failed
 
 

@@ -447,7 +447,7 @@ class FakeWorkspace(Workspace):
             failures=self.scene.failures,
             chunks=self.scene.chunks,
             stamp=None,
-            extractors=("markdown/1",),
+            extractors=("markdown/2",),
             threshold=THRESHOLD,
         )
 

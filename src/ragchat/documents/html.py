@@ -16,7 +16,8 @@ from ragchat.documents.document import Document, FailedDocument
 from ragchat.documents.encoding import Undecodable, decode
 from ragchat.documents.labels import plain_label
 from ragchat.documents.page import Page
-from ragchat.documents.reading import Reading
+from ragchat.documents.reading import Reading, UnreadableError
+from ragchat.documents.tables import naming_rows
 
 EXTRACTOR = "html/2"
 
@@ -59,17 +60,14 @@ def parse(data: bytes, name: str, digest: str, _reading: Reading) -> Document | 
     if isinstance(decoded, Undecodable):
         return FailedDocument(name, decoded.reason, decoded.hint, digest, EXTRACTOR)
     page = Page()
-    try:
-        title = put_html(decoded.text, page)
-    except TooDeepError:
-        return FailedDocument(name, "its HTML is nested too deep to be read", _REPAIR, digest, EXTRACTOR)
+    title = put_html(decoded.text, page)
     return page.finish(name=name, digest=digest, extractor=EXTRACTOR, title=title, encoding=decoded.encoding)
 
 
 def put_html(source: str, page: Page) -> str:
     """Put what a reader of the HTML sees into the page; returns its title, "" for none.
 
-    Raises TooDeepError.
+    Raises UnreadableError for what is nested too deep.
     """
     root = _tree(source)
     if root is None:
@@ -84,7 +82,7 @@ def _declared_encoding(data: bytes) -> str:
 
 
 def _tree(source: str) -> Any:
-    """The page's root element, or None for a page without any. Raises TooDeepError."""
+    """The page's root element, or None for a page without any. Raises UnreadableError."""
     source = _DOCUMENT_TYPE.sub("", source, count=1)
     source = _GIANT_TAG.sub(r"<\1>", _DATA_ADDRESS.sub("data:", source))
     if "http://www.w3.org/1999/xhtml" in source[:4096]:
@@ -95,12 +93,8 @@ def _tree(source: str) -> Any:
     # libxml2 gives up at 2,048 levels; a page that deep says nothing with them.
     root, whole = _parsed(_TAG.sub(_flat, source))
     if not whole:
-        raise TooDeepError
+        raise UnreadableError("its HTML is nested too deep to be read", _REPAIR)
     return root
-
-
-class TooDeepError(Exception):
-    """The page cannot be read to its end."""
 
 
 def _parsed(source: str) -> tuple[Any, bool]:
@@ -166,9 +160,10 @@ def _took_whole(element: Any, page: Page) -> bool:
     rows = [row for row in element.iter("tr") if not _is_left_out(row)]
     cells = [[cell for cell in row if cell.tag in {"td", "th"} and not _is_left_out(cell)] for row in rows]
     named = bool(cells) and bool(cells[0]) and all(cell.tag == "th" for cell in cells[0])
+    words = [[_words(cell) for cell in row] for row in cells]
     page.add_table(
-        [[_words(cell) for cell in row] for row in cells],
-        naming_rows=int(named),
+        words,
+        naming_rows=1 if named else naming_rows(words),
         caption="" if caption is None else _words(caption),
     )
     return True

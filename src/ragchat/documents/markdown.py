@@ -20,8 +20,9 @@ from ragchat.documents.labels import plain_label, title_from_name
 from ragchat.documents.lines import Lines
 from ragchat.documents.markdown_lines import Outline, Piece, heading_words, outline
 from ragchat.documents.spans import cut_blocks, merged, subtract, trimmed
+from ragchat.documents.tables import with_captions
 
-EXTRACTOR = "markdown/1"
+EXTRACTOR = "markdown/2"
 
 _COMMENTS = re.compile(r"(?:<!--(?:(?!-->).)*+-->\s*+)++", re.DOTALL)
 _ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*[#.:][^{}]*\}[ \t]*$")
@@ -56,7 +57,7 @@ def parse(data: bytes, name: str, digest: str) -> Document | FailedDocument:
         text=text,
         encoding=decoded.encoding,
         sections=sections_of(headings, body, len(text)),
-        blocks=tuple(cut_blocks(text, blocks, excluded)),
+        blocks=tuple(cut_blocks(text, with_captions(text, blocks), excluded)),
         silent=tuple(subtract(merged(_silent(text, lines, pieces, blocks, found)), excluded)),
         excluded=tuple(excluded),
         locators=(),

@@ -11,6 +11,7 @@ from ragchat.documents.document import Block, BlockKind, Document, Locator, Span
 from ragchat.documents.headings import Heading, sections_of
 from ragchat.documents.labels import plain_label, title_from_name
 from ragchat.documents.spans import cut_blocks
+from ragchat.documents.tables import with_captions
 
 _SPACE = re.compile(r"\s+")
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -51,6 +52,11 @@ class Page:
         """What follows lies on this page, slide or the like, up to the next place."""
         self.end_block()
         self._places.append(Locator(kind, value, self._length, self._length))
+
+    def end_section(self) -> None:
+        """What follows lies under no heading so far."""
+        self.end_block()
+        self._headings.append(Heading(1, "", self._length, self._length))
 
     def begin_heading(self, level: int) -> None:
         """The words up to the end of the block are a heading."""
@@ -169,8 +175,12 @@ class Page:
             title=plain_label(title) or self.first_heading or title_from_name(name),
             text=text,
             encoding=encoding,
-            sections=sections_of(self._headings, 0, self._length),
-            blocks=tuple(cut_blocks(text, self._blocks, excluded)),
+            sections=tuple(
+                section
+                for section in sections_of(self._headings, 0, self._length)
+                if section.start < section.end
+            ),
+            blocks=tuple(cut_blocks(text, with_captions(text, self._blocks), excluded)),
             silent=(),
             excluded=tuple(excluded),
             locators=self._locators(),

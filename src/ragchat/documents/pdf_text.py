@@ -27,7 +27,6 @@ _BULLET = re.compile(r"(?:[•▪▫◦‣●○■□–—*-]|\(?\d{1,3}[.)]|\
 _SENTENCE_END = re.compile(r"[.!?:;。！？：][\"'”’」』)）\]]*$")
 _CUT = re.compile(rf"(?P<head>[^\W\d_]+)[{HYPHEN}‐-]$")
 _HYPHENED = re.compile(r"[^\W\d_]+-[^\W\d_]+")
-_CAPTION = re.compile(r"(?:table|tab\.|tabelle|tableau|tabla|tabella|таблица|表)\s*\d", re.IGNORECASE)
 _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 _LONGEST_HEADING = 200
 _LARGER = 1.12
@@ -70,12 +69,11 @@ def put_pages(pages: Sequence[PageLines], page: Page) -> None:
     lines = (line for each in pages for line in each.lines)
     compounds = {word.casefold() for line in lines for word in _HYPHENED.findall(line.text)}
     told: set[int] = set()
-    for number, item in enumerate(items):
+    for item in items:
         level = _level(item, body, larger, bold_says_nothing=is_bold) if body else 0
         if item.kind == "table":
-            caption = _caption_before(items, number)
-            _put_table(item, page, told, caption)
-        elif not (number + 1 < len(items) and items[number + 1].kind == "table" and _is_caption(item)):
+            _put_table(item, page, told)
+        else:
             _put_words(item, page, told, compounds, level)
 
 
@@ -240,21 +238,10 @@ def _continued(text: str, line: str, compounds: set[str]) -> tuple[str, int]:
     return f"{text} {line}", len(text) + 1
 
 
-def _put_table(item: _Item, page: Page, told: set[int], caption: str) -> None:
+def _put_table(item: _Item, page: Page, told: set[int]) -> None:
     rows = [line.cells for line, _ in item.lines]
     number = item.lines[0][1]
     if number not in told:
         told.add(number)
         page.begin_place("page", str(number))
-    page.add_table(rows, naming_rows=naming_rows(rows), caption=caption)
-
-
-def _caption_before(items: Sequence[_Item], number: int) -> str:
-    before = items[number - 1] if number else None
-    if before is None or not _is_caption(before):
-        return ""
-    return " ".join(line.text for line, _ in before.lines).replace(HYPHEN, "-")
-
-
-def _is_caption(item: _Item) -> bool:
-    return item.kind == "paragraph" and bool(_CAPTION.match(item.lines[0][0].text))
+    page.add_table(rows, naming_rows=naming_rows(rows))

@@ -19,7 +19,7 @@ from posixpath import splitext
 from typing import TYPE_CHECKING, Protocol, cast
 
 from ragchat.documents.document import Document, FailedDocument
-from ragchat.documents.reading import IsolatedParser, Parser, Reading
+from ragchat.documents.reading import IsolatedParser, Parser, Reading, UnreadableError
 from ragchat.settings import NotesSettings
 
 if TYPE_CHECKING:
@@ -46,10 +46,18 @@ class _Format:
 
 # A file without a suffix is plain text: that is how README, TODO and many people's notes are named.
 _FORMATS = (
-    _Format("markdown/1", "markdown", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
+    _Format("markdown/2", "markdown", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
     _Format("text/1", "plain", (".txt", ".text", ".log", "")),
     _Format("html/2", "html", (".html", ".htm", ".xhtml"), isolated=True),
     _Format("pdf/1", "pdf", (".pdf",), isolated=True),
+    _Format("docx/1", "docx", (".docx", ".docm"), isolated=True),
+    _Format("xlsx/1", "xlsx", (".xlsx", ".xlsm"), isolated=True),
+    _Format("csv/1", "csv_table", (".csv", ".tsv", ".tab")),
+    _Format("eml/1", "eml", (".eml",), isolated=True),
+    _Format("epub/1", "epub", (".epub",), isolated=True),
+    _Format("pptx/1", "pptx", (".pptx", ".pptm"), isolated=True),
+    _Format("opendocument/1", "opendocument", (".odt", ".ods", ".odp"), isolated=True),
+    _Format("rtf/1", "rtf", (".rtf",), isolated=True),
 )
 _BY_SUFFIX = {suffix: form for form in _FORMATS for suffix in form.suffixes}
 
@@ -67,7 +75,7 @@ def supported(name: str) -> bool:
 
 
 def extractor_of(name: str) -> str:
-    """Name and version of what reads a file of this name, "markdown/1"; "" where nothing does."""
+    """Name and version of what reads a file of this name, "markdown/2"; "" where nothing does."""
     form = _BY_SUFFIX.get(_suffix(name))
     return form.extractor if form else ""
 
@@ -143,6 +151,8 @@ def parse_document(data: bytes, name: str, reading: Reading | None = None) -> Do
         if form.isolated:
             return cast(IsolatedParser, module.parse)(data, name, digest, reading or Reading())
         return cast(Parser, module.parse)(data, name, digest)
+    except UnreadableError as error:
+        return FailedDocument(name, error.reason, error.hint, digest, form.extractor)
     except Exception as error:  # one file that a parser chokes on must not stop the others
         reason = f"the {form.extractor} reader failed on it: {type(error).__name__}"
         return FailedDocument(

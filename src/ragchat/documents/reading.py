@@ -8,6 +8,18 @@ from typing import Protocol
 
 from ragchat.documents.document import Document, FailedDocument
 
+RESAVE = "open it in its own program and save it again, then: ragchat index --retry"
+NOTHING_TO_DO = "nothing is to be done; list it in .ragchatignore if it is not to be told"
+PASSWORD = "save a copy without the password, or list it in .ragchatignore"
+
+
+class UnreadableError(Exception):
+    """A document that cannot be read; reason and hint are for the user."""
+
+    def __init__(self, reason: str, hint: str = RESAVE) -> None:
+        super().__init__(reason)
+        self.reason, self.hint = reason, hint
+
 
 def _unheard() -> None:
     """Nobody waits."""
@@ -31,11 +43,11 @@ class Parser(Protocol):
     """A format that is read in the process that asks."""
 
     def __call__(self, data: bytes, name: str, digest: str) -> Document | FailedDocument:
-        """The document that the bytes make, or why they make none."""
+        """The document that the bytes make, or why they make none; an UnreadableError says that too."""
 
 
 class IsolatedParser(Protocol):
     """A format whose library may hang, crash or fill the memory, and is run in a process of its own."""
 
     def __call__(self, data: bytes, name: str, digest: str, reading: Reading) -> Document | FailedDocument:
-        """The document that the bytes make, or why they make none."""
+        """The document that the bytes make, or why they make none; an UnreadableError says that too."""

@@ -15,7 +15,7 @@ import sys
 from typing import Any, BinaryIO, cast
 
 from ragchat.documents.document import Document, FailedDocument
-from ragchat.documents.reading import IsolatedParser, Reading
+from ragchat.documents.reading import RESAVE, IsolatedParser, Reading, UnreadableError
 from ragchat.documents.wire import packed
 
 ALIVE, RESULT, NO_MEMORY = b"a", b"r", b"m"
@@ -66,15 +66,14 @@ def _guarded(
         return parse(data, job["name"], "", reading)
     except MemoryError:
         raise
+    except UnreadableError as error:
+        return FailedDocument(job["name"], error.reason, error.hint, "", job["extractor"])
     except RecursionError:
-        return FailedDocument(job["name"], "it is nested too deep to be read", _RESAVE, "", job["extractor"])
+        return FailedDocument(job["name"], "it is nested too deep to be read", RESAVE, "", job["extractor"])
     except Exception as error:  # whatever a library does on a broken file
         about = " ".join(f"{type(error).__name__}: {error}".split())[:200]
         reason = f"it is damaged, or of a kind its reader does not know ({about})"
-        return FailedDocument(job["name"], reason, _RESAVE, "", job["extractor"])
-
-
-_RESAVE = "open it in its own program and save it again, then: ragchat index --retry"
+        return FailedDocument(job["name"], reason, RESAVE, "", job["extractor"])
 
 
 def _answer(answers: BinaryIO, kind: bytes, data: bytes) -> None:
