@@ -11,6 +11,7 @@ import pytest
 from ragchat.evaluation.collection import Collection
 from tests.cli.conftest import Ragchat
 from tests.doubles import WordEmbedder
+from tests.ollama_server import OllamaTestServer
 
 QUESTIONS = [
     {
@@ -171,3 +172,26 @@ def test_without_a_file_the_collected_questions_are_asked(ragchat: Ragchat, note
     edited = ragchat("eval")
     assert edited.code == 0
     assert "left out: questions.jsonl:1" in edited.err
+
+
+def test_answers_are_told_by_what_they_did_with_their_sources(
+    ragchat: Ragchat, questions: str, server: OllamaTestServer
+) -> None:
+    arguments = ("eval", questions, "--answers", "--set", "retrieval.threshold=0.7")
+    told = ragchat(*arguments)
+    assert told.code == 0
+    assert "4 answers by" in told.out
+    assert "not retrieved: 0; retrieved but ignored: 0" in told.out
+    answers = json.loads(ragchat(*arguments, "--json").out)["answers"]
+    assert answers["table"]["gold sent"]["cites the gold"] == 2
+    assert answers["table"]["no gold"] == {
+        "refused": 1,
+        "abstained": 0,
+        "cites the gold": 0,
+        "cites others": 1,
+        "cites nothing": 0,
+        "failed": 0,
+    }
+    assert answers["cited"]["value"] == 1.0
+    # "It ends on 31 March 2027" is no answer to the rent, and its source does not say it.
+    assert 0 < answers["sentences_found"]["value"] < 1

@@ -261,3 +261,22 @@ def test_a_receipt_stands_under_an_answer_and_not_under_a_refusal(
     answered = ragchat("ask", ON_TOPIC, *NEAR)
     assert re.search(r"^\d sources? · [\d,]+ of [\d,]+ tokens · \S+", answered.err, re.MULTILINE)
     assert "tokens" not in ragchat("ask", OFF_TOPIC, *NEAR).err
+
+
+def test_a_sentence_that_its_source_does_not_say_is_told(
+    ragchat: Ragchat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OllamaTestServer(
+        answer="The lease ends on 31 March 2027 [1]. The rent is 9,999 a month [1]."
+    ) as server:
+        monkeypatch.setenv("RAGCHAT_OLLAMA_HOST", server.url)
+        told = ragchat("ask", "The lease ends on 31 March 2027", "--threshold", "0.7")
+        assert "not found in the source it cites: The rent is 9,999 a month [1]." in told.err
+        assert "31 March" not in told.err.partition("not found")[2]
+        answer = json.loads(
+            ragchat("ask", "The lease ends on 31 March 2027", "--threshold", "0.7", "--json").out
+        )
+    assert [(support["numbers"], support["found"]) for support in answer["support"]] == [
+        ([1], True),
+        ([1], False),
+    ]

@@ -22,7 +22,7 @@ from ragchat.errors import UsageError
 from ragchat.evaluation.collection import collected_path
 from ragchat.evaluation.examination import load_folder_questions
 from ragchat.evaluation.questions import QuestionSet, thinned
-from ragchat.evaluation.report import metrics_of, report_json, smaller_is_better
+from ragchat.evaluation.report import answers_json, metrics_of, report_json, smaller_is_better
 from ragchat.evaluation.strategies import Cutting, cuttings_named
 from ragchat.evaluation.study import study
 from ragchat.evaluation.suite import find_suite, in_the_notes_language
@@ -43,6 +43,10 @@ _HINT = "docs/evaluation.md shows how a question file looks"
 @click.option("--skip-invalid", is_flag=True, help="Leave out questions that cannot be used.")
 @click.option("--no-update", is_flag=True, help="Examine the index as it is.")
 @click.option(
+    "--answers", is_flag=True, help="Have the model answer, too, and see what it made of its sources."
+)
+@click.option("--model", help="The model for --answers; must be installed.")
+@click.option(
     "--report", "folder_of_report", type=click.Path(path_type=Path), help="Write Markdown and plots here."
 )
 @click.option("--fail-under", "targets", multiple=True, metavar="METRIC=VALUE", help="Exit 1 below a target.")
@@ -57,11 +61,15 @@ def evaluate(
     limit: int,
     skip_invalid: bool,
     no_update: bool,
+    answers: bool,
+    model: str | None,
     folder_of_report: Path | None,
     targets: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Measure retrieval and refusals on QUESTIONS (JSONL or TOML; see docs/evaluation.md). Asks no model.
+    """Measure retrieval and refusals on QUESTIONS (JSONL or TOML; see docs/evaluation.md).
+
+    No model is asked, except with --answers.
 
     Without QUESTIONS: those that were collected while the folder was used.
     Exit 1: a metric misses its --fail-under target ("lost" and "bluffs" are upper bounds).
@@ -74,6 +82,8 @@ def evaluate(
         limit,
         skip_invalid=skip_invalid,
         update=not no_update,
+        answers=answers,
+        model=model,
     )
     if files and sets:
         raise UsageError("either question files or --sets, not both", hint=_HINT)
@@ -106,6 +116,8 @@ class _Plan:
     limit: int
     skip_invalid: bool
     update: bool
+    answers: bool
+    model: str | None
 
 
 def _of_folder(
@@ -143,10 +155,31 @@ def _one(
     line = StatusLine()
     try:
         examined = study(workspace, questions, plan.cuttings, plan.embedders, tell=line.show, cancel=stopped)
+        if not examined or stopped.is_set():
+            return {}
+        report = report_json(name, examined, questions, datetime.now(UTC).astimezone())
+        if plan.answers:
+            report["answers"] = _answers(plan, workspace, questions, line, stopped)
     finally:
         line.clear()
-    now = datetime.now(UTC).astimezone()
-    return report_json(name, examined, questions, now) if examined else {}
+    return report
+
+
+def _answers(
+    plan: _Plan, workspace: Workspace, questions: QuestionSet, line: StatusLine, stopped: threading.Event
+) -> dict[str, Any]:
+    """What the model did; asked in the folder's own strategy."""
+    from ragchat.evaluation.answers import ask_for_answers
+
+    judged = ask_for_answers(
+        questions.questions,
+        workspace.assistant(),
+        workspace.embedder(),
+        model=plan.model,
+        on_progress=lambda done, total: line.show(f"answered {done:,} of {total:,} questions"),
+        cancel=stopped,
+    )
+    return answers_json(judged, plan.model or workspace.model() or "whatever is installed")
 
 
 def _questions(

@@ -7,7 +7,15 @@ from typing import Any
 
 from ragchat.answering.escape import escape_line
 from ragchat.cli.console import say, styled
-from ragchat.evaluation.wording import described, interval, rankings_table, strategies_table, suite_table
+from ragchat.evaluation.wording import (
+    answers_lines,
+    answers_table,
+    described,
+    interval,
+    rankings_table,
+    strategies_table,
+    suite_table,
+)
 
 
 def print_report(report: Mapping[str, Any]) -> None:
@@ -31,6 +39,12 @@ def print_report(report: Mapping[str, Any]) -> None:
         _print_table(strategies_table([report, *report["strategies"]]))
         for test in report["strategies_paired"]:
             say(f"  {escape_line(described(test))}")
+    if answers := report.get("answers"):
+        say()
+        say(f"  {answers['asked']:,} answers by {escape_line(answers['model'])}")
+        _print_table(answers_table(answers))
+        for line in answers_lines(answers):
+            say(f"  {line}")
     if times := report["latency_ms"]:
         say(f"  a question takes {times['median']:.0f} ms (95 % within {times['p95']:.0f})")
     say(f"  made {report['made']}, corpus {corpus['sha256'][:12]}, questions {questions['sha256'][:12]}")

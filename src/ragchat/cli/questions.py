@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +16,7 @@ from ragchat.answering.escape import escape_line
 from ragchat.answering.events import Answer, AnswerText, Finished, Waiting
 from ragchat.answering.receipt import receipt_line
 from ragchat.answering.report import answer_json, search_json
+from ragchat.answering.support import Support, check_support
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import complain, interruptible, note, readable, say, say_json
 from ragchat.cli.evidence import (
@@ -91,11 +94,13 @@ def ask(
     question = _question(sys.stdin.read() if question == "-" else question)
     opened = _open(folder, assignments, threshold, prefix, no_update=no_update)
     answer = stream_answer(opened.assistant, question, opened.scope, model, shown=not as_json)
+    supports = check_support(answer, opened.workspace.embedder()) if answer.text else ()
     if as_json:
-        say_json(answer_json(answer))
+        say_json(answer_json(answer) | {"support": [asdict(support) for support in supports]})
     else:
         print_evidence(answer, opened.workspace.folder)
         print_notes(answer)
+        print_support(answer, supports)
         _keep(opened.workspace, answer)
     return _exit_code(answer)
 
@@ -157,6 +162,14 @@ def print_notes(answer: Answer) -> None:
         note(f"  hint: {escape_line(answer.hint)}")
     if answer.outcome == "stopped":
         note("stopped: the answer is not whole")
+
+
+def print_support(answer: Answer, supports: Sequence[Support]) -> None:
+    """Sentences whose words do not stand in the source they cite: to be looked at, not proved wrong."""
+    for support in supports:
+        if support.found is False and answer.text:
+            words = escape_line(" ".join(answer.text[support.start : support.end].split()))
+            note(f"not found in the source it cites: {textwrap.shorten(words, 120, placeholder=' …')}")
 
 
 class _Opened(NamedTuple):

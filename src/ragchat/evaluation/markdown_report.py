@@ -9,7 +9,15 @@ from typing import Any
 
 from ragchat.errors import StorageFailed
 from ragchat.evaluation.plots import plots_of
-from ragchat.evaluation.wording import described, interval, rankings_table, strategies_table, suite_table
+from ragchat.evaluation.wording import (
+    answers_lines,
+    answers_table,
+    described,
+    interval,
+    rankings_table,
+    strategies_table,
+    suite_table,
+)
 
 Report = Mapping[str, Any]
 
@@ -77,6 +85,14 @@ def _section(report: Report) -> list[str]:
     if report["strategies"]:
         lines += [*markdown_table(strategies_table([report, *report["strategies"]])), ""]
         lines += [*(f"- {_plain(described(test))}" for test in report["strategies_paired"]), ""]
+    if answers := report.get("answers"):
+        lines += [f"{answers['asked']:,} answers by {_plain(answers['model'])}:", ""]
+        lines += [
+            *markdown_table(answers_table(answers)),
+            "",
+            *(f"- {told}" for told in answers_lines(answers)),
+            "",
+        ]
     return lines
 
 

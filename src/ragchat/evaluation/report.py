@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from ragchat import __version__
+from ragchat.evaluation.answers import DEEDS, SENT, Judged, count_deeds
 from ragchat.evaluation.examination import Examined
 from ragchat.evaluation.measures import Finding, Gating, compared, finding, gating, latency
 from ragchat.evaluation.outcome import RANKINGS
@@ -59,6 +60,31 @@ def report_json(name: str, examined: Sequence[Examined], questions: QuestionSet,
         "strategies": [_strategy(other) for other in others],
         "strategies_paired": _across(examined),
         "grid": _grid(examined),
+    }
+
+
+def answers_json(judged: Sequence[Judged], model: str) -> Report:
+    """What the answers did with what they were sent, and each answer's own line."""
+    deeds = count_deeds(judged)
+    return {
+        "model": model,
+        "asked": len(judged),
+        "table": {sent: {deed: deeds.table.get((sent, deed), 0) for deed in DEEDS} for sent in SENT},
+        "cited": _share(deeds.cited),
+        "invalid": _share(deeds.invalid),
+        "abstained": _share(deeds.abstained),
+        "sentences_found": _share(deeds.found),
+        "answers": [
+            {
+                "id": one.question.id,
+                "sent": one.sent,
+                "deed": one.deed,
+                "invalid": one.invalid,
+                "answer": one.text,
+                "support": [asdict(support) for support in one.supports],
+            }
+            for one in judged
+        ],
     }
 
 

@@ -63,6 +63,31 @@ def strategies_table(reports: Sequence[Mapping[str, Any]]) -> Rows:
     return rows
 
 
+def answers_table(answers: Mapping[str, Any]) -> Rows:
+    """What was sent against what the answer did with it; rows without an answer are left out."""
+    deeds = list(next(iter(answers["table"].values())))
+    rows = [["", *deeds]]
+    rows += [
+        [sent, *(str(counts[deed]) for deed in deeds)]
+        for sent, counts in answers["table"].items()
+        if any(counts.values())
+    ]
+    return rows
+
+
+def answers_lines(answers: Mapping[str, Any]) -> list[str]:
+    """The shares over all answers, and the two faults by name."""
+    names = {"cited": "cite a source", "invalid": "cite a number that no source has", "abstained": "abstain"}
+    lines = [f"{name}: {interval(answers[field])} of the answers given" for field, name in names.items()]
+    if answers["sentences_found"]:
+        found = interval(answers["sentences_found"])
+        lines.append(f"sentences found in the source they cite (words and numbers; no proof): {found}")
+    sent, unsent = answers["table"]["gold sent"], answers["table"]["gold not sent"]
+    ignored = sum(sent.values()) - sent["cites the gold"]
+    lines.append(f"not retrieved: {sum(unsent.values())}; retrieved but ignored: {ignored}")
+    return lines
+
+
 def suite_table(reports: Sequence[Mapping[str, Any]]) -> Rows:
     """One row a set."""
     head = ["", "questions", "recall@1", "recall@4", "mrr", "lost", "near bluffs", "far bluffs"]
