@@ -119,9 +119,10 @@ def contents(index: SqliteIndex) -> object:
     ids = [hit.chunk_id for hit in snapshot.dense(_any_question(snapshot.stamp), 10**6, Scope())]
     chunks = snapshot.chunks(ids)
     vectors = snapshot.vectors(ids)
+    tokens = [rows.tobytes() for rows in snapshot.token_vectors(ids) or ()] or [b""] * len(ids)
     found = sorted(
-        (chunk.document, chunk.start, chunk.end, chunk.content, chunk.text, chunk.section, row.tobytes())
-        for chunk, row in zip(chunks, vectors, strict=True)
+        (chunk.document, chunk.start, chunk.end, chunk.text, chunk.section, row.tobytes(), more)
+        for chunk, row, more in zip(chunks, vectors, tokens, strict=True)
     )
     known = {
         name: (item.size, item.modified_ns, item.digest, item.extractor, item.state)

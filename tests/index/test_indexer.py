@@ -129,3 +129,18 @@ def test_names_that_differ_only_in_case_or_form_are_two_notes(notes: Notes) -> N
         notes.write_file(name, f"# T\n\nwords {name}")
     assert notes.run().indexed == 4
     assert counts(notes.run()) == {"indexed": 4, "unchanged": 4}
+
+
+def test_token_vectors_are_indexed_and_outlive_edits_and_moves(notes: Notes) -> None:
+    notes.write(a="# A\n\none two\n\n# B\n\nthree", b="# C\n\nfour")
+    notes.run()
+    notes.write(a="# A\n\none two\n\n# B\n\nfive")
+    (notes.folder / "b.md").rename(notes.folder / "c.md")
+    assert notes.run().chunks_embedded == 1
+    snapshot = notes.index.snapshot()
+    ids = [snapshot.containing(word, ANYWHERE, 9)[0] for word in ("two", "five", "four")]
+    tokens = snapshot.token_vectors(ids)
+    assert tokens is not None
+    texts = [chunk.text for chunk in snapshot.chunks(ids)]
+    wanted = notes.embedder.embed_passages_with_tokens(texts)[1]
+    assert [rows.tobytes() for rows in tokens] == [wanted.rows(at).tobytes() for at in range(3)]

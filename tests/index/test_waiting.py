@@ -19,6 +19,7 @@ from ragchat.index.store import SqliteIndex, open_index
 from ragchat.index.tokens import tokenize
 from ragchat.index.waiting import Waiting
 from ragchat.index.words import Words
+from tests.doubles import WordEmbedder
 from tests.index.building import EMBEDDER, STAMP, chunks_of, document, put, source
 from tests.index.test_lexical import lexical_of, masks
 
@@ -73,16 +74,13 @@ def waiting_for(known: dict[str, Source], **texts: str) -> Waiting:
 
 def overlay(index: SqliteIndex, waiting: Waiting, question: str) -> tuple[Overlay, list[str]]:
     """The snapshot, and the texts that were embedded for it."""
-    embedded: list[str] = []
-
-    def embed(texts: Sequence[str]) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
-        embedded.extend(texts)
-        return EMBEDDER.embed_passages(texts)
-
+    embedder = WordEmbedder(dimensions=32)
     tokens = tokenize(question)
     view = waiting.view(tokens, ANYWHERE, 9)
     chunks = [chunk for each in view.best for chunk in waiting.chunks(each, passages)]
-    return Overlay(STAMP, index.snapshot(), view, chunks, waiting.vectors, embed, tokens), embedded
+    waiting.embedded.token_dimensions = embedder.token_dimensions
+    snapshot = Overlay(STAMP, index.snapshot(), view, chunks, waiting.embedded, embedder, tokens)
+    return snapshot, embedder.texts_embedded
 
 
 def test_a_waiting_version_hides_the_one_in_the_index(index: SqliteIndex) -> None:
@@ -111,7 +109,11 @@ def test_distances_of_waiting_passages_are_real_and_made_once(index: SqliteIndex
     rows = snapshot.vectors([*ids, *snapshot.containing("cat", ANYWHERE, 5)])
     assert np.array_equal(rows, EMBEDDER.embed_passages(["[T]\nthe dog barks", "[T]\nthe cat sleeps"]))
     assert len(embedded) == 2
-    assert waiting.vectors.keys() == {text_digest(text) for text in embedded}
+    assert waiting.embedded.digests() == {text_digest(text) for text in embedded}
+    tokens = snapshot.token_vectors(ids)
+    assert tokens is not None
+    assert np.array_equal(tokens[0], EMBEDDER.embed_passages_with_tokens(["[T]\nthe dog barks"])[1].rows(0))
+    assert len(embedded) == 2
     _, again = overlay(index, waiting, "cat dog")
     assert again == []
 

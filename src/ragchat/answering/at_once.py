@@ -69,19 +69,22 @@ class RetrieverAtOnce:
         # What waits is taken first: a document that is committed in between is then seen twice, never missed.
         view = self._waiting.view(tokens, scope, _DOCUMENTS)
         base = self._snapshot()
-        if base is not None and view.is_empty:
+        # A rebuild beside the index in use leaves that whole: it goes on answering.
+        if base is not None and (view.is_empty or self._index.building is not None):
             threshold = refresh_threshold(self._index, self._embedder, self._settings)
             return Retriever(base, self._embedder, self._settings, threshold).retrieve(question, scope, admit)
         chunks = self._passages(view.best)
         digests = [text_digest(chunk.text) for chunk in chunks]
-        self._waiting.vectors.update(self._index.vectors_of_texts(digests))
+        known = self._waiting.embedded
+        known.token_dimensions = self._embedder.token_dimensions
+        known.take_indexed(self._index, [digest for digest in digests if digest not in known])
         overlay = Overlay(
             stamp=base.stamp if base else IndexStamp(self._embedder.stamp, self._chunking.stamp),
             base=base,
             view=view,
             waiting=chunks,
-            known=self._waiting.vectors,
-            embed=self._embedder.embed_passages,
+            known=known,
+            embedder=self._embedder,
             question=tokens,
         )
         coverage = overlay.coverage

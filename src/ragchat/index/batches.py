@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document
-from ragchat.embedding.embedder import Embedder, Matrix, Vector
+from ragchat.embedding.embedder import Embedder
+from ragchat.index.embedded import EmbeddedTexts
 from ragchat.index.protocol import Source
-from ragchat.index.view import are_unit
 
 BATCH = 32
 """Texts embedded at once: about a second's work, after which progress is told and a cancel is heard."""
@@ -24,7 +22,7 @@ _FAILURES_IN_A_ROW = 3
 class Prepared:
     """A document ready but for some vectors.
 
-    digests: of its chunks' texts. vectors: those known, by digest.
+    digests: of its chunks' texts. embedded: those that have vectors.
     moved_from: the name under which the index knows the same content, or "".
     """
 
@@ -32,7 +30,7 @@ class Prepared:
     source: Source
     chunks: Sequence[Chunk]
     digests: Sequence[str]
-    vectors: dict[str, Vector]
+    embedded: EmbeddedTexts
     moved_from: str = ""
 
     def missing(self) -> dict[str, str]:
@@ -40,14 +38,8 @@ class Prepared:
         return {
             digest: chunk.text
             for digest, chunk in zip(self.digests, self.chunks, strict=True)
-            if digest not in self.vectors
+            if digest not in self.embedded
         }
-
-    def matrix(self) -> Matrix:
-        """The vectors of all chunks, shape (len(chunks), dimensions)."""
-        if not self.digests:
-            return np.zeros((0, 0), dtype=np.float32)
-        return np.stack([self.vectors[digest] for digest in self.digests])
 
 
 class Batches:
@@ -100,14 +92,14 @@ class Batches:
             if self._cancelled():
                 return True
             batch = digests[start : start + BATCH]
+            found = EmbeddedTexts(self._embedder.token_dimensions)
             try:
-                vectors = self._unit_vectors([texts[digest] for digest in batch])
+                found.embed(self._embedder, {digest: texts[digest] for digest in batch})
             except Exception as error:
                 self._note_failure(error, queue)
                 return False
-            found = dict(zip(batch, vectors, strict=True))
             for prepared in queue[done:]:
-                prepared.vectors.update((key, found[key]) for key in prepared.missing() if key in found)
+                prepared.embedded.take(found, prepared.missing())
             self.embedded += len(batch)
             self._failures_in_a_row = 0
             done = self._commit_whole(queue, done)
@@ -119,13 +111,6 @@ class Batches:
             self._commit(queue[done])
             done += 1
         return done
-
-    def _unit_vectors(self, texts: Sequence[str]) -> Matrix:
-        vectors = self._embedder.embed_passages(texts)
-        shape = (len(texts), self._embedder.stamp.dimensions)
-        if vectors.shape != shape or not are_unit(vectors):
-            raise ValueError(f"the embedder gave no unit vectors of shape {shape}")
-        return vectors
 
     def _note_failure(self, error: Exception, queue: Sequence[Prepared]) -> None:
         message = " ".join(str(error).split()) or type(error).__name__

@@ -7,13 +7,14 @@ A document that waits hides its old version: the two never mix.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ragchat.chunking.chunk import Chunk
-from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
+from ragchat.embedding.embedder import Embedder, Int8Matrix, Matrix, Vector
+from ragchat.index.embedded import EmbeddedTexts
 from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Snapshot
 from ragchat.index.rows import text_digest
 from ragchat.index.tokens import tokenize
@@ -31,16 +32,16 @@ class Overlay:
     """Implements `Snapshot` for one question. Waiting passages have negative ids.
 
     base: what the index holds; None where it is of another stamp, or there is none yet.
-    chunks: of the waiting documents that `view` names best. vectors: those known, by digest of the text; more
-    are added as they are made. embed: makes them.
+    waiting: passages of the waiting documents that `view` names best. known: those that have vectors; what
+    `embedder` makes is added.
     """
 
     stamp: IndexStamp
     base: Snapshot | None
     view: View
     waiting: Sequence[Chunk]
-    known: dict[str, Vector]
-    embed: Callable[[Sequence[str]], Matrix]
+    known: EmbeddedTexts
+    embedder: Embedder
     question: Sequence[str]
     _digests: list[str] = field(default_factory=list)
     _tokens: list[list[str]] = field(default_factory=list)
@@ -83,7 +84,7 @@ class Overlay:
             if digest in self.known and scope.admits(self.waiting[at].document)
         ]
         if rows:
-            cosines = np.stack([self.known[self._digests[at]] for at in rows]) @ question
+            cosines = self.known.matrix([self._digests[at] for at in rows]) @ question
             found += [Hit(-1 - at, float(np.clip(1 - c, 0, 2))) for at, c in zip(rows, cosines, strict=True)]
         return sorted(found, key=lambda hit: hit.value)[:limit]
 
@@ -127,14 +128,24 @@ class Overlay:
         found: Mapping[int, Vector] = dict(
             zip(kept, self.base.vectors(kept) if self.base else [], strict=True)
         )
-        rows = [found[key] if key >= 0 else self.known[self._digests[-1 - key]] for key in chunk_ids]
+        rows = [
+            found[key] if key >= 0 else self.known.matrix([self._digests[-1 - key]])[0] for key in chunk_ids
+        ]
         return np.stack(rows) if rows else np.zeros((0, self.stamp.embedder.dimensions), np.float32)
 
     def token_vectors(self, chunk_ids: Sequence[int]) -> Sequence[Int8Matrix] | None:
-        """Their tokens' vectors; None when any of the passages waits."""
-        if self.base is None or any(chunk_id < 0 for chunk_id in chunk_ids):
+        """Their tokens' vectors, made where there are none yet; None where the embedder gives none."""
+        if not self.known.token_dimensions:
             return None
-        return self.base.token_vectors(chunk_ids)
+        self._embed([-1 - key for key in chunk_ids if key < 0])
+        kept = [chunk_id for chunk_id in chunk_ids if chunk_id >= 0]
+        rows = self.base.token_vectors(kept) if self.base and kept else []
+        if rows is None:
+            return None
+        found = dict(zip(kept, rows, strict=True))
+        return [
+            found[key] if key >= 0 else self.known.tokens([self._digests[-1 - key]])[0] for key in chunk_ids
+        ]
 
     def nearest(self, questions: Matrix) -> Vector:
         """For each question (rows) the distance of its nearest passage in the index."""
@@ -146,7 +157,7 @@ class Overlay:
         texts = {self._digests[at]: self.waiting[at].text for at in rows}
         texts = {digest: text for digest, text in texts.items() if digest not in self.known}
         if texts:
-            self.known.update(zip(texts, self.embed(list(texts.values())), strict=True))
+            self.known.embed(self.embedder, texts)
 
     def _of_base(self, hits: Sequence[Hit]) -> list[Hit]:
         """Without those of documents that wait or are gone."""

@@ -17,9 +17,10 @@ from pathlib import Path
 
 from ragchat.chunking.chunk import Chunk, TokenCounter
 from ragchat.documents.document import Document, FailedDocument
-from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
+from ragchat.embedding.embedder import Embedder, EmbedderStamp
 from ragchat.errors import FolderMissing, RagchatError
 from ragchat.index.batches import Batches, Prepared
+from ragchat.index.embedded import EmbeddedTexts
 from ragchat.index.intake import Reader, has_digest, take_in, touched, unexpected
 from ragchat.index.plan import Plan
 from ragchat.index.progress import IndexProgress, IndexReport, Phase, ProgressListener
@@ -76,7 +77,7 @@ class Run:
         self._added = self._updated = self._moved = self._removed = self._unchanged = 0
         self._current = ""
         self._told = 0.0
-        self._left: dict[str, Vector] = {}
+        self._left = EmbeddedTexts()
         self._moved_away: set[str] = set()
         self._moving: set[str] = set()
 
@@ -227,11 +228,12 @@ class Run:
         except Exception as error:
             self._fail_unexpectedly(source, error)
             return
-        vectors = self._known_vectors(source.name, digests) if self._reuse else {}
-        at_once = self._waiting.vectors
-        vectors.update((digest, at_once[digest]) for digest in digests if digest in at_once)
-        self._reused += sum(digest in vectors for digest in digests)
-        prepared = Prepared(document, source, chunks, digests, vectors, moved_from=self._old_name(source))
+        embedded = EmbeddedTexts(embedder.token_dimensions)
+        if self._reuse:
+            self._take_known(embedded, source.name, digests)
+        embedded.take(self._waiting.embedded, digests)
+        self._reused += sum(digest in embedded for digest in digests)
+        prepared = Prepared(document, source, chunks, digests, embedded, moved_from=self._old_name(source))
         if prepared.moved_from:
             self._moving.add(prepared.moved_from)
         self._batches.add(prepared)
@@ -240,13 +242,15 @@ class Run:
         self.tell("indexing")
         self._waiting.let_questions_pass()
 
-    def _known_vectors(self, name: str, digests: Sequence[str]) -> dict[str, Vector]:
-        """Vectors of these texts; those that the old version alone has are kept for notes still to come."""
-        leaving = self._index.vectors_of_document(name) if name in self._known else {}
-        found = dict(self._index.vectors_of_texts(digests))
-        found.update((digest, self._left[digest]) for digest in digests if digest in self._left)
-        self._left.update((digest, leaving[digest]) for digest in leaving.keys() - set(digests))
-        return found
+    def _take_known(self, embedded: EmbeddedTexts, name: str, digests: Sequence[str]) -> None:
+        """What is known of these; what the old version alone has is kept for notes still to come."""
+        embedded.take_indexed(self._index, digests)
+        embedded.take(self._left, digests)
+        if name in self._known:
+            leaving = EmbeddedTexts(embedded.token_dimensions)
+            leaving.take_document(self._index, name)
+            self._left.token_dimensions = embedded.token_dimensions
+            self._left.take(leaving, leaving.digests() - set(digests))
 
     def _old_name(self, source: Source) -> str:
         """The vanished document whose content this new one has, or ""; each serves one new one."""
@@ -260,7 +264,13 @@ class Run:
             if old and self._index.vectors_of_document(old).keys() >= set(prepared.digests):
                 self._index.rename(old, document, prepared.source, prepared.chunks)
             else:
-                self._index.replace(document, prepared.source, prepared.chunks, prepared.matrix())
+                self._index.replace(
+                    document,
+                    prepared.source,
+                    prepared.chunks,
+                    prepared.embedded.matrix(prepared.digests),
+                    prepared.embedded.token_vectors(prepared.digests),
+                )
         except ValueError as error:
             self._fail_unexpectedly(prepared.source, error)
             return

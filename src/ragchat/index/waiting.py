@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document
-from ragchat.embedding.embedder import Vector
+from ragchat.index.embedded import EmbeddedTexts
 from ragchat.index.protocol import DocumentState, Scope, Source
 from ragchat.index.tokens import tokenize
 from ragchat.index.words import Words
@@ -38,11 +38,11 @@ class _Waits:
 class Waiting:
     """Filled by one run of the indexer, searched by any thread.
 
-    vectors: of passages that were embedded for a question, by the digests of their texts.
+    embedded: passages that were embedded for a question.
     """
 
     def __init__(self) -> None:
-        self.vectors: dict[str, Vector] = {}
+        self.embedded = EmbeddedTexts()
         self._lock = threading.Lock()
         self._read = threading.Event()
         self._questions = 0
