@@ -45,6 +45,7 @@ def fill(
                 _write(path, document.text)
             source = _source(path if on_disk else None, document)
             index.replace(document, source, chunks, vectors[start : start + len(chunks)])
+        index.finish()
 
 
 def _notes(texts: Sequence[str], chunks_per_note: int) -> Iterator[tuple[int, Document, list[Chunk]]]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 Measurement = Callable[[int], float]
 """Does the thing once, in the round of this number, and returns the seconds (or what else) it took."""
+
+
+_FEWEST, _SECONDS = 3, 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +46,15 @@ class Series:
 def take_turns(contenders: Mapping[str, Measurement], rounds: int, *, warm_up: int = 1) -> dict[str, Series]:
     """Every contender once a round; who begins moves on, so that none always follows the same other.
 
-    The first `warm_up` rounds are not counted: they fill caches.
+    The first `warm_up` rounds are not counted: they fill caches. What is slow is measured less often: after
+    two minutes three rounds are enough.
     """
+    started = time.monotonic()
     names = list(contenders)
     values: dict[str, list[float]] = {name: [] for name in names}
     for number in range(warm_up + rounds):
+        if number >= warm_up + _FEWEST and time.monotonic() - started > _SECONDS:
+            break
         for name in _from(names, number):
             value = contenders[name](number)
             if number >= warm_up:

@@ -54,17 +54,17 @@ class Terminal:
         os.write(self._terminal, keys.encode())
 
     def wait_for(self, *signs: str, seconds: float = _SECONDS) -> float:
-        """The moment at which any of these bytes has come, among what is new since the last wait.
+        """The moment at which any of these bytes has come, after those of the last wait.
 
         Raises TimeoutError with what was seen instead.
         """
         wanted = [sign.encode() for sign in signs]
         deadline = time.perf_counter() + seconds
-        while not any(sign in self._seen for sign in wanted):
+        while not (found := [sign for sign in wanted if sign in self._seen]):
             if not self._read(deadline - time.perf_counter()):
                 raise TimeoutError(f"none of {signs!r} within {seconds:.0f} s: {self._seen[-800:]!r}")
         moment = time.perf_counter()
-        self._seen = b""
+        self._seen = self._seen.partition(found[0])[2]
         return moment
 
     def rest(self, seconds: float) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,9 +36,12 @@ _BARE = (
     "Bare().run()\n"
 )
 _SENTENCE = (
-    "The **lease** of the flat runs on until the `boiler` is seen to [1], and after that a month more. "
+    "The **lease** of the flat runs on until the `boiler` is seen to [1], and after that a month more."
 )
-_TOKENS_A_SECOND = 50
+_ITEM = f"- {_SENTENCE}\n"
+_PART = f"## Part {{}}\n\n{_SENTENCE} {_SENTENCE}\n\n{_ITEM * 3}"
+_PARTS = 16
+_TOKENS_A_SECOND = 40
 _BOUND = 0.050
 
 
@@ -118,13 +122,13 @@ def _idle(plan: Plan) -> Iterator[Terminal]:
 @contextmanager
 def _indexing(plan: Plan) -> Iterator[Terminal]:
     """A folder that takes minutes to embed."""
-    with _screen(plan, "indexing", notes=plan.files // 5, wait_for=" of ") as terminal:
+    with _screen(plan, "indexing", notes=plan.files // 5, indexed=False) as terminal:
         yield terminal
 
 
 @contextmanager
 def _streaming(plan: Plan) -> Iterator[Terminal]:
-    """An answer of some thousand words."""
+    """An answer of 1,600 words with headings, paragraphs and lists."""
     with _answering(plan, "streaming") as terminal:
         yield terminal
 
@@ -132,10 +136,8 @@ def _streaming(plan: Plan) -> Iterator[Terminal]:
 @contextmanager
 def _answering(plan: Plan, name: str) -> Iterator[Terminal]:
     steps: list[Step] = []
-    for number in range(400):
-        heading = f"\n\n## Part {number // 8}\n\n- " if number % 8 == 0 else ""
-        for piece in pieces(heading + _SENTENCE):
-            steps += [piece, Pause(1 / _TOKENS_A_SECOND)]
+    for piece in pieces("\n\n".join(_PART.format(number) for number in range(_PARTS))):
+        steps += [piece, Pause(1 / _TOKENS_A_SECOND)]
     with (
         OllamaTestServer(models=["qwen3:4b"], reply=Reply(steps)) as server,
         _screen(plan, name, notes=20, server=server.url) as terminal,
@@ -148,7 +150,7 @@ def _answering(plan: Plan, name: str) -> Iterator[Terminal]:
 
 @contextmanager
 def _screen(
-    plan: Plan, name: str, *, notes: int, wait_for: str = "fresh", server: str = "127.0.0.1:9"
+    plan: Plan, name: str, *, notes: int, indexed: bool = True, server: str = "127.0.0.1:9"
 ) -> Iterator[Terminal]:
     """`ragchat FOLDER` as its user starts it, at the state that is waited for."""
     home = plan.work / f"screen-{name}"
@@ -162,9 +164,12 @@ def _screen(
         # Everything is evidence: the question has to reach the model.
         "RAGCHAT_RETRIEVAL_THRESHOLD": "2.0",
     }
+    if indexed:  # and the model exported, the threshold calibrated
+        command = [sys.executable, "-m", "ragchat", "index", "-f", str(folder)]
+        subprocess.run(command, env=environment, capture_output=True, check=True)
     with Terminal([sys.executable, "-m", "ragchat", str(folder)], environment) as terminal:
         terminal.wait_for("Ask your notes")
-        terminal.wait_for(wait_for)
+        terminal.wait_for("fresh" if indexed else " of ")
         terminal.rest(1.0)
         yield terminal
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import App, SystemCommand
+from textual.events import Event
 from textual.screen import Screen
 
 from ragchat import paths
 from ragchat.tui import keys
 from ragchat.tui.formatting import shown
+from ragchat.tui.garbage import EVERY_SECONDS, Housekeeping
 from ragchat.tui.recent import remember_folder, remembered_theme
 from ragchat.tui.screens.chat import ChatScreen
 from ragchat.tui.terminal_keys import read_alt_as_keys, read_alt_enter_as_new_line
@@ -56,6 +57,7 @@ class RagchatApp(App[int]):
         self.chat = ChatScreen()
         self.feed: Feed
         self.theme_names: tuple[str, ...] = ()
+        self._housekeeping = Housekeeping()
         self._wanted_theme = settings.screen.theme
         if not self.theme_is_set:
             self._wanted_theme = remembered_theme() or settings.screen.theme
@@ -117,12 +119,18 @@ class RagchatApp(App[int]):
 
     async def begin(self) -> None:
         """What the first frame did not wait for."""
-        gc.enable()
         self.stylesheet.read(Path(__file__).parent / "styles" / "later.tcss")
         self.refresh_css(animate=False)
         await self.chat.mount_prompt()
         self._load_themes()
+        self._housekeeping.begin()
+        self.set_interval(EVERY_SECONDS, self._housekeeping.tend)
         self.open_session()
+
+    async def on_event(self, event: Event) -> None:
+        """Every key passes here first, whoever takes it."""
+        self._housekeeping.note(event)
+        await super().on_event(event)
 
     def open_session(self) -> None:
         """Open the folder behind the screen."""
@@ -146,11 +154,13 @@ class RagchatApp(App[int]):
         await self.chat.sources.show(None)
         self.chat.banner.clear()
         self.chat.show_folder()
+        self._housekeeping.look_again()
         self.open_session()
 
     def on_unmount(self) -> None:
         """Stop every thread; none is waited for."""
         self._close_session()
+        self._housekeeping.end()
 
     def _close_session(self) -> None:
         if self.session is not None:

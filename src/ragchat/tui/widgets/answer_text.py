@@ -22,13 +22,15 @@ class AnswerText(Markdown):
             self.answer = answer
             super().__init__()
 
-    def __init__(self, text: str = "", *, sources: int = 0) -> None:
-        super().__init__(text, parser_factory=lambda: answer_parser(self.sources), open_links=False)
+    def __init__(self, *, sources: int = 0) -> None:
+        super().__init__(parser_factory=lambda: answer_parser(self.sources), open_links=False)
         self.sources = sources
 
     async def settle(self, text: str) -> None:
         """Draw the whole text: an open fence, a half table, a number without a source come right."""
         await self.update(text)
+        if self.children:
+            self.children[-1].add_class("last")
 
     def on_markdown_link_clicked(self, event: Markdown.LinkClicked) -> None:
         """Only our own marks arrive here; anything else is text."""

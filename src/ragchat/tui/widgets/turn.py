@@ -91,7 +91,7 @@ class TurnView(Vertical):
         if not text:
             return  # a stream that is stopped before it drew anything would end this task too
         if self._stream is None:
-            body = self._body or await self._mount_body("")
+            body = self._body or await self._mount_body()
             self._stream = body.get_stream(body)
             self._say(f"{_WORKING} answering")
         self.text += text
@@ -128,7 +128,7 @@ class TurnView(Vertical):
         self.evidence = evidence
         self.text = answer.text or ""
         if self.text:
-            body = self._body or await self._mount_body("")
+            body = self._body or await self._mount_body()
             body.sources = len(evidence.sources)
             await body.settle(turn_notes.with_invalid_marked(self.text, answer.citations))
         self._head_static.update(self._head(turn_notes.outcome_of_answer(answer)))
@@ -149,7 +149,8 @@ class TurnView(Vertical):
         self.text = turn.text or ""
         if self.text:
             citations = attach_citations(self.text, len(evidence.sources))
-            await self._mount_body(turn_notes.with_invalid_marked(self.text, citations))
+            body = await self._mount_body()
+            await body.settle(turn_notes.with_invalid_marked(self.text, citations))
         self._head_static.update(self._head(turn_notes.outcome_of_turn(turn)))
         await self._show_notes(turn_notes.notes_of_turn(turn))
 
@@ -188,10 +189,10 @@ class TurnView(Vertical):
         await self.mount_all(notes_for(lines))
         self.add_class("finished")
 
-    async def _mount_body(self, text: str) -> AnswerText:
+    async def _mount_body(self) -> AnswerText:
         from ragchat.tui.widgets.answer_text import AnswerText
 
-        self._body = AnswerText(text, sources=len(self.evidence.sources) if self.evidence else 0)
+        self._body = AnswerText(sources=len(self.evidence.sources) if self.evidence else 0)
         await self.mount(self._body)
         return self._body
 

@@ -1,0 +1,56 @@
+"""Full garbage collections while nobody types.
+
+Among the screen's hundred thousand objects one takes a tenth of a second, and a long answer that is being
+drawn would ask for one every few seconds. So the collector looks at the young objects alone, and the old ones
+are looked through at a moment when no key waits for it. What survives is set aside and not looked at again.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+
+from textual.events import Event, Key, Paste
+
+EVERY_SECONDS = 1.0
+_QUIET_SECONDS = 1.0
+_DUE, _OVERDUE = 10, 200
+"""So many collections of younger objects: the interpreter's own rule, and when a key must wait after all."""
+_NEVER = 1_000_000
+
+
+class Housekeeping:
+    """Told of every event; `tend` is called every second."""
+
+    def __init__(self) -> None:
+        self._typed_at = 0.0
+        self._thresholds = gc.get_threshold()
+
+    def begin(self) -> None:
+        """The screen stands: what was imported and mounted for it stays."""
+        young, middle, _ = self._thresholds
+        gc.set_threshold(young, middle, _NEVER)
+        gc.freeze()
+        gc.enable()
+
+    def note(self, event: Event) -> None:
+        """Remember when something was typed."""
+        if isinstance(event, Key | Paste):
+            self._typed_at = time.monotonic()
+
+    def tend(self) -> None:
+        """Collect what has become garbage, if there may be much and nobody is typing."""
+        waiting = gc.get_count()[2]
+        quiet = time.monotonic() - self._typed_at >= _QUIET_SECONDS
+        if waiting >= (_DUE if quiet else _OVERDUE):
+            gc.collect()
+            gc.freeze()
+
+    def look_again(self) -> None:
+        """What was set aside may be garbage now: another folder is opened."""
+        gc.unfreeze()
+
+    def end(self) -> None:
+        """The interpreter's own rule holds again."""
+        gc.set_threshold(*self._thresholds)
+        gc.unfreeze()
