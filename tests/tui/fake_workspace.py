@@ -5,19 +5,22 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ragchat.answering.assistant import Assistant
-from ragchat.answering.conversation import Conversation, Turn, TurnSource
+from ragchat.answering.conversation import Conversation, Turn, dropped_by, source_of
 from ragchat.answering.events import Answer, AnswerEvent, AnswerText, Citation, Finished, Retrieved
+from ragchat.answering.models import WORTH_PULLING, ModelEntry
+from ragchat.answering.receipt import receipt_line
 from ragchat.answering.retrieves import EVERYWHERE
 from ragchat.answering.server import InstalledModel, ServerHealth
 from ragchat.answering.status import FolderStatus
 from ragchat.answering.workspace import Workspace
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import FailedDocument
-from ragchat.errors import RagchatError
+from ragchat.embedding.ollama_pull import PullProgress
+from ragchat.errors import RagchatError, ServerUnreachable
 from ragchat.index.progress import IndexProgress, IndexReport, ProgressListener, Survey
 from ragchat.index.protocol import Coverage, Index, Scope
 from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold, Verdict
@@ -216,8 +219,9 @@ def usual_script(question: str, admit: frozenset[int], cancel: threading.Event) 
 class FakeAssistant(Assistant):
     """Plays a script."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, answer_tokens: list[int]) -> None:
         self._script = script
+        self.answer_tokens = answer_tokens
 
     def ask(
         self,
@@ -229,6 +233,7 @@ class FakeAssistant(Assistant):
         cancel: threading.Event | None = None,
         answer_tokens: int = 0,
     ) -> Iterator[AnswerEvent]:
+        self.answer_tokens.append(answer_tokens)
         yield from self._script(question, admit, cancel or threading.Event())
 
 
@@ -266,24 +271,17 @@ def turn_of(answer: Answer) -> Turn:
         model=answer.model,
         abstained=answer.abstained,
         sources=tuple(
-            TurnSource(
-                number=number,
-                document=each.chunk.document,
-                section=" > ".join(each.chunk.section),
-                start=each.chunk.start,
-                end=each.chunk.end,
-                first_line=each.chunk.first_line,
-                last_line=each.chunk.last_line,
-                locator=each.chunk.locator,
-                distance=each.distance,
-                quote=each.chunk.content,
-                cited=number in answer.cited,
-            )
+            source_of(each, number=number, cited=number in answer.cited)
             for number, each in enumerate(answer.trace.sources, start=1)
         ),
         threshold=answer.trace.threshold.value,
         seconds=answer.timings_ms.get("total", 0.0) / 1000,
         error=answer.error,
+        receipt=receipt_line(answer),
+        dropped=tuple(source_of(each, number=0, cited=False) for each in dropped_by(answer.trace)),
+        truncated=answer.context is not None and answer.context.truncated,
+        notice=answer.notice,
+        hint=answer.hint,
     )
 
 
@@ -340,6 +338,7 @@ class Scene:
     pause: float = 0.0
     hold: threading.Event | None = None
     survey: Survey = SURVEY
+    pull: Callable[[str, Callable[[PullProgress], None], threading.Event], bool] | None = None
     open_error: RagchatError | None = None
     index_error: RagchatError | None = None
     polled: str = ""
@@ -355,6 +354,9 @@ class FakeWorkspace(Workspace):
         self.kept = FakeConversation(scene.turns)
         self.updates: list[tuple[bool, bool]] = []
         self.questions: list[tuple[str, frozenset[int]]] = []
+        self.answer_tokens: list[int] = []
+        self.pulled: list[str] = []
+        self.probed: list[str] = []
         self.closed = False
         self.is_watched = False
         self.stir: Callable[[], None] | None = None
@@ -421,7 +423,7 @@ class FakeWorkspace(Workspace):
             self.questions.append((question, admit))
             return self.scene.script(question, admit, cancel)
 
-        return FakeAssistant(script)
+        return FakeAssistant(script, self.answer_tokens)
 
     def conversation(self) -> Conversation:
         return self.kept
@@ -431,6 +433,37 @@ class FakeWorkspace(Workspace):
 
     def model(self) -> str:
         return self.scene.model
+
+    def models(self) -> tuple[ModelEntry, ...]:
+        if not self.scene.health.reachable:
+            raise ServerUnreachable(self.scene.health.problem, hint=self.scene.health.hint)
+        installed = [model for model in self.scene.health.models if model.chats]
+        names = {model.name for model in installed}
+        others = [model for model in WORTH_PULLING if model.name not in names]
+        return tuple(
+            ModelEntry(model, installed=model in installed, chosen=model.name == self.scene.model)
+            for model in [*installed, *others]
+        )
+
+    def pull_model(
+        self,
+        name: str,
+        *,
+        on_progress: Callable[[PullProgress], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> bool:
+        self.pulled.append(name)
+        assert on_progress is not None
+        assert cancel is not None
+        done = self.scene.pull(name, on_progress, cancel) if self.scene.pull is not None else True
+        if done:
+            models = (*self.scene.health.models, InstalledModel(name, 1_000_000, "d" * 12, 8_192))
+            self.scene.health = replace(self.scene.health, models=models)
+        return done
+
+    def probe_thinking(self, name: str, *, cancel: threading.Event | None = None) -> bool | None:
+        self.probed.append(name)
+        return None
 
     def remember_model(self, name: str) -> None:
         self.scene.model = name

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from ragchat.settings import ScreenSettings, Settings
@@ -82,6 +83,23 @@ class Stage:
         strips = self.app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
+    def words(self, pane: str = "#conversation") -> str:
+        """What stands in one pane, its lines joined as if they had not been wrapped."""
+        region = self.app.screen.query_one(pane).region
+        lines = self.text().split("\n")[region.y : region.bottom]
+        cut = (cell_cut(line, region.x + 1, region.right - 2) for line in lines)
+        return " ".join(" ".join(cut).split())
+
+
+def cell_cut(line: str, start: int, end: int) -> str:
+    """The characters of a line that stand in these cells."""
+    at, kept = 0, []
+    for character in line:
+        if start <= at < end:
+            kept.append(character)
+        at += cell_len(character)
+    return "".join(kept)
+
 
 @asynccontextmanager
 async def on_stage(
@@ -91,13 +109,14 @@ async def on_stage(
     theme: str = "ragchat-dark",
     folder: Path | None = FOLDER,
     demo: bool = False,
+    workspace: type[FakeWorkspace] = FakeWorkspace,
 ) -> AsyncIterator[Stage]:
     """The app over a fake workspace; all threads have ended afterwards."""
     played = scene or Scene()
     workspaces: list[FakeWorkspace] = []
 
     def open_workspace(path: Path, settings: Settings) -> FakeWorkspace:
-        workspaces.append(FakeWorkspace(path, settings, played))
+        workspaces.append(workspace(path, settings, played))
         return workspaces[-1]
 
     settings = Settings(screen=ScreenSettings(theme=theme))

@@ -121,7 +121,7 @@ async def test_waiting_and_thinking_are_shown_in_their_own_places() -> None:
         await stage.until(lambda: "loading qwen3:4b … 12 s" in stage.text(), "waiting")
         gate.set()
         await stage.answered()
-        assert "thinking, 19 characters" in stage.text()
+        assert "· 19 characters, not part of the answer" in stage.text()
         assert "secret deliberation" not in stage.text()
         stage.app.chat.conversation.focus()
         await stage.pilot.press("t")

@@ -13,6 +13,7 @@ from ragchat.tui.screens.failures import FailuresScreen
 from ragchat.tui.screens.folder import FolderScreen
 from ragchat.tui.screens.help import HelpScreen
 from ragchat.tui.screens.inspector import InspectorScreen
+from ragchat.tui.screens.models import ModelScreen
 from ragchat.tui.screens.pick import PickScreen
 from ragchat.tui.screens.viewer import ViewerScreen
 from ragchat.tui.widgets.document_view import DocumentView
@@ -28,6 +29,8 @@ def drives(topic: str, *pressed: str) -> None:
 
 
 drives("Everywhere", "alt+1-9", "^e", "^y", "^g", "^o", "^l", "^r", "^t", "F2", "F3", "F1", "esc", "^p", "^q")
+drives("Everywhere", "F4", "^c")  # test_outcomes
+drives("Among the models", "x")  # test_models
 drives("In the prompt", "enter", "^j", "↑", "↓", "PgUp", "PgDn")
 drives("In the conversation and the sources", "1-9", "i", "/")
 drives("In the conversation", "↑", "↓", "y", "t")
@@ -59,7 +62,7 @@ async def answered(stage: Stage) -> None:
         ("alt+2", ViewerScreen),
         ("ctrl+e", InspectorScreen),
         ("ctrl+o", FolderScreen),
-        ("ctrl+l", PickScreen),
+        ("ctrl+l", ModelScreen),
         ("ctrl+t", PickScreen),
         ("f3", FailuresScreen),
         ("f1", HelpScreen),
@@ -109,11 +112,11 @@ async def test_without_a_native_clipboard_it_says_that_it_can_only_ask(
         await stage.until(lambda: "Asked the terminal to copy" in stage.text(), "the word")
 
 
-async def test_admitting_needs_a_passage_on_offer() -> None:
+async def test_taking_an_offer_needs_one() -> None:
     async with on_stage() as stage:
         await answered(stage)
         await stage.pilot.press("ctrl+g")
-        await stage.until(lambda: "No passage is on offer" in stage.text(), "the word")
+        await stage.until(lambda: "Nothing is on offer" in stage.text(), "the word")
 
 
 async def test_reindexing_reads_again() -> None:
@@ -292,16 +295,6 @@ async def test_yes_and_no(key: str, cleared: bool) -> None:
         await stage.until(lambda: stage.app.screen is stage.app.chat, "the answer")
         await stage.pilot.pause()
         assert (stage.workspace.kept.turns() == ()) is cleared
-
-
-async def test_the_model_is_chosen_and_remembered() -> None:
-    async with on_stage() as stage:
-        await stage.opened()
-        await stage.pilot.press("ctrl+l")
-        await stage.until(lambda: "llama3.2:3b" in stage.text(), "the models")
-        assert "bge-m3" not in stage.text()  # it embeds, it does not chat
-        await stage.pilot.press("down", "enter")
-        await stage.until(lambda: "llama3.2:3b ● ready" in stage.text(), "the header")
 
 
 async def test_another_folder_is_opened_by_its_path(tmp_path: Path) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 from syrupy.assertion import SnapshotAssertion
 
+from ragchat.answering.events import AnswerEvent, Finished, Retrieved, Thinking
+from ragchat.answering.server import InstalledModel
+from ragchat.embedding.ollama_pull import PullProgress
 from ragchat.errors import FolderMissing, IndexStale
 from ragchat.index.progress import IndexProgress, Survey
-from tests.tui.fake_workspace import FAILURES, NO_SERVER, Scene
+from tests.tui.fake_workspace import FAILURES, HEALTHY, NO_SERVER, Scene, answer_of
+from tests.tui.outcomes import CONTEXT, crowded, saying, used_up
 from tests.tui.stage import NARROW, WIDE, Stage, on_stage
 
 LOOKS = [
@@ -83,6 +88,50 @@ async def missing(stage: Stage) -> None:
     await stage.until(lambda: "no folder" in stage.text(), "the word")
 
 
+async def models(stage: Stage) -> None:
+    await stage.opened()
+    await stage.pilot.press("ctrl+l")
+    await stage.until(lambda: "gemma3:4b" in stage.text(), "the models")
+    await stage.pilot.press("down", "down", "enter")
+    await stage.until(lambda: "50% of" in stage.text(), "the pull")
+
+
+async def thought(stage: Stage) -> None:
+    await answered(stage)
+    await stage.pilot.press("f4")
+    await stage.until(lambda: "lease, then" in stage.words(), "the thinking")
+
+
+def _models() -> Scene:
+    def pull(name: str, report: Callable[[PullProgress], None], cancel: threading.Event) -> bool:
+        report(PullProgress("pulling abc", 1_650_000_000, 3_300_000_000))
+        return not cancel.wait(60)
+
+    thinker = InstalledModel("qwen3:4b", 2_600_000_000, "a" * 12, 40_960, thinks=True)
+    health = replace(HEALTHY, models=(thinker, *HEALTHY.models[1:]))
+    return Scene(health=health, pull=pull)
+
+
+def _thought() -> Scene:
+    """A server elsewhere, an answer after some thinking, two sources that did not fit."""
+
+    def script(question: str, admit: frozenset[int], cancel: threading.Event) -> Iterator[AnswerEvent]:
+        trace = crowded(question, 2)
+        yield Retrieved(trace)
+        yield Thinking("The question is about the lease, then about its end. Source 1 says it.")
+        context = replace(CONTEXT, sources=2, dropped=2)
+        timings = {"total": 9400.0, "thinking": 6200.0}
+        yield Finished(
+            answer_of(trace, "The lease ends on **31 March 2027** [1].", context=context, timings_ms=timings)
+        )
+
+    return Scene(script=script, health=replace(HEALTHY, host="http://10.0.0.7:11434", loopback=False))
+
+
+def _used_up() -> Scene:
+    return Scene(script=saying(used_up, Thinking("on and on")))
+
+
 def _first_indexing() -> Scene:
     step = IndexProgress("indexing", 12, 412, 80, 0, 1, "house/lease.md")
     return Scene(indexed=0, chunks=0, steps=(step,), hold=threading.Event())
@@ -112,6 +161,9 @@ SCENES: dict[str, tuple[Callable[[], Scene], Act]] = {
     "no_notes": (lambda: Scene(indexed=0, chunks=0), opened),
     "asked_first": (_home_folder, asked_first),
     "stale": (_stale, stale),
+    "models": (_models, models),
+    "thought": (_thought, thought),
+    "used_up": (_used_up, answered),
     "folder_missing": (lambda: Scene(open_error=FolderMissing("there is no folder ~/notes")), missing),
 }
 

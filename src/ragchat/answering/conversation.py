@@ -19,6 +19,7 @@ from ragchat.answering.events import Answer
 from ragchat.answering.receipt import receipt_line
 from ragchat.errors import StorageFailed
 from ragchat.paths import make_private_dir
+from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Turn:
     """One question and what came of it.
 
     asked_at: ISO 8601 with the local offset. receipt: `receipt_line` of the answer.
+    dropped: evidence that did not fit the model's window, numbered 0. truncated: the server cut the prompt.
+    notice, hint: as in `Answer`.
     """
 
     asked_at: str
@@ -58,6 +61,10 @@ class Turn:
     seconds: float
     error: str = ""
     receipt: str = ""
+    dropped: tuple[TurnSource, ...] = ()
+    truncated: bool = False
+    notice: str = ""
+    hint: str = ""
 
 
 class Conversation:
@@ -131,33 +138,49 @@ def _turn_of(answer: Answer) -> Turn:
         model=answer.model,
         abstained=answer.abstained,
         sources=tuple(
-            TurnSource(
-                number=number,
-                document=source.chunk.document,
-                section=" > ".join(source.chunk.section),
-                start=source.chunk.start,
-                end=source.chunk.end,
-                first_line=source.chunk.first_line,
-                last_line=source.chunk.last_line,
-                locator=source.chunk.locator,
-                distance=source.distance,
-                quote=source.chunk.content,
-                cited=number in answer.cited,
-            )
+            source_of(source, number=number, cited=number in answer.cited)
             for number, source in enumerate(trace.sources, start=1)
         ),
         threshold=trace.threshold.value,
         seconds=answer.timings_ms.get("total", 0.0) / 1000.0,
         error=answer.error,
         receipt=receipt_line(answer),
+        dropped=tuple(source_of(each, number=0, cited=False) for each in dropped_by(trace)),
+        truncated=answer.context is not None and answer.context.truncated,
+        notice=answer.notice,
+        hint=answer.hint,
     )
+
+
+def source_of(candidate: Candidate, *, number: int, cited: bool) -> TurnSource:
+    """A candidate as it is shown and kept."""
+    chunk = candidate.chunk
+    return TurnSource(
+        number=number,
+        document=chunk.document,
+        section=" > ".join(chunk.section),
+        start=chunk.start,
+        end=chunk.end,
+        first_line=chunk.first_line,
+        last_line=chunk.last_line,
+        locator=chunk.locator,
+        distance=candidate.distance,
+        quote=chunk.content,
+        cited=cited,
+    )
+
+
+def dropped_by(trace: RetrievalTrace) -> tuple[Candidate, ...]:
+    """Evidence that did not fit the model's window, best first."""
+    return tuple(candidate for candidate in trace.candidates if candidate.verdict == "did not fit")
 
 
 def _read_turn(line: bytes) -> Turn | None:
     """A turn that this or a later version wrote; None for a damaged line."""
     try:
         kept = json.loads(line)
-        turn = Turn(**{**_known(Turn, kept), "sources": tuple(_read_source(s) for s in kept["sources"])})
+        sources, dropped = (tuple(map(_read_source, kept.get(key, ()))) for key in ("sources", "dropped"))
+        turn = Turn(**{**_known(Turn, kept), "sources": sources, "dropped": dropped})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return turn if isinstance(turn.question, str) and isinstance(turn.text, str | None) else None

@@ -40,6 +40,11 @@ def _turn(turn: Turn, folder: Path) -> str:
         parts.append("*The model found no answer in these sources.*")
     if turn.sources:
         parts.append("\n".join(_source(source, folder) for source in turn.sources))
+    if turn.dropped:
+        names = ", ".join(f"{source.document}#char={source.start},{source.end}" for source in turn.dropped)
+        parts.append(f"*Did not fit the model's window: {_plain(names)}*")
+    if turn.truncated:
+        parts.append("*The server cut the prompt: not every source was read.*")
     if turn.receipt:
         parts.append(f"*Sent: {_plain(turn.receipt)}*")
     return "\n\n".join(parts) + "\n"

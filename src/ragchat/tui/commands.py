@@ -11,8 +11,7 @@ from textual.content import Content
 
 from ragchat import paths
 from ragchat.errors import RagchatError
-from ragchat.tui.empty import SUGGESTED_PULL
-from ragchat.tui.formatting import count, folder_name, megabytes, shown
+from ragchat.tui.formatting import folder_name, shown
 
 if TYPE_CHECKING:
     from ragchat.tui.app import RagchatApp
@@ -27,7 +26,9 @@ def commands(app: RagchatApp) -> Iterator[SystemCommand]:
     session = app.session
     if session is None or not session.is_open:
         return
-    yield SystemCommand("Model", "choose the model that answers (ctrl+l)", lambda: choose_model(app))
+    yield SystemCommand(
+        "Model", "choose the model that answers, or get one (ctrl+l)", lambda: choose_model(app)
+    )
     yield SystemCommand("Re-index", "read what changed in the folder (ctrl+r)", app.reindex)
     yield SystemCommand("Rebuild index", "read every document afresh", lambda: session.index(rebuild=True))
     yield SystemCommand("Retry failed documents", "read them again", lambda: session.index(retry=True))
@@ -74,43 +75,19 @@ def choose_theme(app: RagchatApp) -> None:
 
 
 def choose_model(app: RagchatApp) -> None:
-    """Choose among the installed models; remembered for this folder."""
-    from ragchat.tui.screens.pick import Choice, PickScreen
+    """Choose the model that answers this folder, or get another."""
+    from ragchat.tui.screens.models import ModelScreen
 
-    session, health = app.session, app.feed.health
-    if session is None or not session.is_open or health is None:
-        app.notify("The model server has not been looked at yet.", severity="warning")
-        return
-    if not health.reachable or not any(model.chats for model in health.models):
-        hint = f" Next: {health.hint or SUGGESTED_PULL}"
-        problem = health.problem or f"no model that answers is installed at {health.host}"
-        app.notify(f"{shown(problem)}.{shown(hint)}", severity="warning", markup=False)
-        session.check_server()
+    session = app.session
+    if session is None or not session.is_open:
+        app.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
         return
 
     def chosen(name: str | None) -> None:
-        if name is None:
-            return
-        try:
-            session.workspace.remember_model(name)
-        except RagchatError as error:
-            app.notify(shown(error.message), severity="error", markup=False)
-        session.check_server()
+        if name is not None:
+            session.models.choose(name)
 
-    choices = [
-        Choice(
-            model.name,
-            Content.assemble(
-                shown(model.name),
-                (f"  {megabytes(model.size)}", "$quiet"),
-                (f"  {model.context:,} tokens" if model.context else "", "$quiet"),
-            ),
-        )
-        for model in health.models
-        if model.chats
-    ]
-    note = Content.assemble((f"{count(len(choices), 'model')} at {shown(health.host)}", "$quiet"))
-    app.push_screen(PickScreen("Model", note, choices, current=app.feed.model), chosen)
+    app.push_screen(ModelScreen(session.models), chosen)
 
 
 def show_failures(app: RagchatApp) -> None:

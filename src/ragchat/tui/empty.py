@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, Survey
 
-SUGGESTED_PULL = "ragchat pull qwen3:4b"
-
 _DEMO = "or leave with ctrl+q and type: ragchat demo"
 
 
@@ -95,14 +93,21 @@ def _without_model(health: ServerHealth | None) -> Content:
     if health is None or (health.reachable and any(model.chats for model in health.models)):
         return Content("")
     problem = health.problem or f"no model is installed at {health.host}"
-    hint = health.hint or SUGGESTED_PULL
     return Content.assemble(
         ("\n\n▲ ", "$warning"),
         (f"{one_line(problem, 200)}", "bold"),
         "\n  Answers are quotations from your notes, word for word, until then.",
-        ("\n  next: ", "$quiet"),
-        (one_line(hint, 200), "bold"),
+        *_next_step(health),
     )
+
+
+def _next_step(health: ServerHealth) -> list[tuple[str, str]]:
+    if health.reachable:
+        from ragchat.answering.choice import SUGGESTED_MODEL
+
+        keys = [("ctrl+g", "bold $accent"), (f" gets {SUGGESTED_MODEL}, ", ""), ("ctrl+l", "bold $accent")]
+        return [("\n  ", ""), *keys, (" shows others", "")]
+    return [("\n  next: ", "$quiet"), (one_line(health.hint, 200), "bold")]
 
 
 def _empty(sentence: str, key: tuple[str, str], alternative: str) -> Content:

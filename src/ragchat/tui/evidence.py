@@ -5,11 +5,11 @@ Imported after the first frame only: the value types behind it load numpy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ragchat.answering.conversation import Turn, TurnSource
+from ragchat.answering.conversation import Turn, TurnSource, dropped_by, source_of
 from ragchat.answering.events import Answer
-from ragchat.retrieval.trace import Candidate, RetrievalTrace
+from ragchat.retrieval.trace import RetrievalTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,7 @@ class Evidence:
 
     evidential: False when the model said that the sources lack the answer.
     origin, detail: where the threshold comes from; "" for a turn read back from the conversation.
+    dropped: evidence that did not fit the model's window; their number is 0.
     considered: how many candidates there were, 0 when no longer known.
     nearest: the smallest distance of any candidate, None when no longer known.
     """
@@ -33,24 +34,12 @@ class Evidence:
     evidential: bool = True
     finished: bool = True
     trace: RetrievalTrace | None = None
+    dropped: tuple[TurnSource, ...] = ()
 
-
-def source_of(candidate: Candidate, *, number: int, cited: bool) -> TurnSource:
-    """A candidate as the panel and the viewer show it."""
-    chunk = candidate.chunk
-    return TurnSource(
-        number=number,
-        document=chunk.document,
-        section=" > ".join(chunk.section),
-        start=chunk.start,
-        end=chunk.end,
-        first_line=chunk.first_line,
-        last_line=chunk.last_line,
-        locator=chunk.locator,
-        distance=candidate.distance,
-        quote=chunk.content,
-        cited=cited,
-    )
+    @property
+    def listed(self) -> tuple[TurnSource, ...]:
+        """What the panel lists: the numbered sources, then those that did not fit."""
+        return self.sources + self.dropped
 
 
 def evidence_of_trace(trace: RetrievalTrace, cited: frozenset[int] = frozenset()) -> Evidence:
@@ -69,23 +58,17 @@ def evidence_of_trace(trace: RetrievalTrace, cited: frozenset[int] = frozenset()
         refused=trace.refused,
         finished=False,
         trace=trace,
+        dropped=tuple(source_of(each, number=0, cited=False) for each in dropped_by(trace)),
     )
 
 
 def evidence_of_answer(answer: Answer) -> Evidence:
     """When the answer is known: what it cites, and whether it is evidence at all."""
-    trace = answer.trace
-    return Evidence(
-        question=answer.question,
-        sources=evidence_of_trace(trace, answer.cited).sources,
-        threshold=trace.threshold.value,
-        origin=trace.threshold.origin,
-        detail=trace.threshold.detail,
-        considered=len(trace.candidates),
-        nearest=trace.nearest,
+    return replace(
+        evidence_of_trace(answer.trace, answer.cited),
         refused=answer.outcome == "refused",
         evidential=not answer.abstained,
-        trace=trace,
+        finished=True,
     )
 
 
@@ -97,4 +80,5 @@ def evidence_of_turn(turn: Turn) -> Evidence:
         threshold=turn.threshold,
         refused=turn.outcome == "refused",
         evidential=not turn.abstained,
+        dropped=turn.dropped,
     )

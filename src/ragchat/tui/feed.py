@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragchat.tui import empty, messages, states
+from ragchat.tui.formatting import shown
 from ragchat.tui.widgets.header import State
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from ragchat.answering.status import FolderStatus
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, Survey
+    from ragchat.tui.model_desk import Pull
+    from ragchat.tui.offers import Offer
     from ragchat.tui.screens.chat import ChatScreen
     from ragchat.tui.widgets.turn import TurnView
 
@@ -79,13 +82,50 @@ class Feed:
                 self._index_failed(error)
             case messages.ServerChecked(health=health, model=model):
                 self.health, self.model = health, model
-                self._screen.header.tell(model=model, server=states.server_state(health, model))
+                server = states.server_state(health, model)
+                self._screen.header.tell(model=model, server=server, away=not health.loopback)
+                self._screen.refresh_bindings()
                 if self.status is not None and self.status.indexed:
                     self._say_ready()
+            case messages.ModelChosen(name=name, error=error):
+                self._model_chosen(name, error)
+            case messages.PullMoved(pull=pull):
+                await self._pull_moved(pull)
+            case messages.PullEnded():
+                await self._pull_ended(message)
             case messages.Noted(text=text, severity=severity):
                 self._screen.notify(text, severity=severity, markup=False)
             case _:
                 pass
+
+    @property
+    def missing_model(self) -> Offer | None:
+        """To get the model that is missing, as far as the server was looked at."""
+        return states.missing_model(self.health, self.model) if self.health is not None else None
+
+    def _model_chosen(self, name: str, error: RagchatError | None) -> None:
+        if error is not None:
+            self._screen.notify(shown(error.message), severity="error", markup=False)
+            return
+        self.model = name
+        self._screen.header.tell(model=name)
+        self._screen.notify(f"{shown(name)} answers this folder from now on.", markup=False)
+
+    async def _pull_moved(self, pull: Pull) -> None:
+        from ragchat.tui.widgets.pull_line import PullLine
+
+        if not self._screen.query(PullLine):
+            await self._screen.mount(PullLine(), after=self._screen.banner)
+        self._screen.query_one(PullLine).show(pull)
+
+    async def _pull_ended(self, ended: messages.PullEnded) -> None:
+        await self._screen.query("PullLine").remove()
+        if ended.error is not None:
+            text = f"{ended.error.message}. ctrl+l shows the models and goes on."
+            self._screen.notify(shown(text), severity="error", markup=False, timeout=12)
+        elif not ended.installed:
+            text = f"{shown(ended.name)}: the download is stopped; ctrl+l goes on where it stopped."
+            self._screen.notify(text, markup=False)
 
     async def _answer_moved(self, turn: TurnView, event: AnswerEvent) -> None:
         from ragchat.answering import events
@@ -105,8 +145,7 @@ class Feed:
                     await turn.restart()
                 await turn.write(text)
             case events.Finished(answer=answer):
-                shown = self._said_once(answer)
-                await turn.finish(shown, evidence_of_answer(answer))
+                await turn.finish(self._said_once(answer), evidence_of_answer(answer))
                 await self._show_sources(turn)
                 self._screen.open_drawer()
                 self._screen.refresh_bindings()
@@ -114,7 +153,7 @@ class Feed:
     def _said_once(self, answer: Answer) -> Answer:
         """Which model is used or missing is said below one answer, and again when it changes."""
         if answer.notice and answer.notice == self._notice:
-            return replace(answer, notice="")
+            return replace(answer, notice="", pull="")
         self._notice = answer.notice
         return answer
 

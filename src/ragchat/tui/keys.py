@@ -48,9 +48,11 @@ CHAT: list[BindingType] = [
     *_digits("alt+", priority=True),
     _everywhere("ctrl+e", "inspect", "Why these", "why these: all candidates, ranks, verdicts"),
     _everywhere("ctrl+y", "copy_answer", "Copy", "copy the last answer"),
-    _hidden("ctrl+g", "admit", "Answer from it", "after a refusal: answer from what is offered"),
+    _everywhere("ctrl+g", "take_offer", "As offered", "take what is offered: a passage, more room, a model"),
+    _hidden("ctrl+c", "interrupt", "Stop", "copy what is marked; else stop the answer"),
     _everywhere("ctrl+o", "switch_folder", "Folder", "open another folder of notes"),
-    _hidden("ctrl+l", "pick_model", "Model", "choose the model that answers"),
+    _hidden("ctrl+l", "pick_model", "Model", "choose the model that answers, or get one"),
+    _hidden("f4", "show_thinking", "Thinking", "show or hide the model's thinking", "F4"),
     _hidden("ctrl+r", "reindex", "Re-index", "read what changed; rebuild what is stale"),
     _hidden("ctrl+t", "pick_theme", "Theme", "choose a theme, with a preview"),
     _everywhere("f2", "toggle_sources", "Sources", "show or hide the sources", "F2"),
@@ -133,6 +135,11 @@ LIST: list[BindingType] = [
     Binding("escape", "cancel", "Back", tooltip="back, nothing changed", key_display="esc")
 ]
 
+MODELS: list[BindingType] = [
+    Binding("x", "stop_pull", "Stop pulling", tooltip="stop the download; what came stays"),
+    Binding("escape", "cancel", "Back", key_display="esc"),
+]
+
 HELP: list[BindingType] = [*_BACK, Binding("f1", "app.pop_screen", "", show=False)]
 
 CONFIRM: list[BindingType] = [
@@ -163,6 +170,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("In the source viewer", VIEWER),
     Topic("In the inspector", INSPECTOR),
     Topic("Among failed documents", FAILURES),
+    Topic("Among the models", MODELS),
     Topic("When asked yes or no", CONFIRM),
 )
 

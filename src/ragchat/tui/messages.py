@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ragchat.answering.status import FolderStatus
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, IndexReport, Survey
+    from ragchat.tui.model_desk import Pull
     from ragchat.tui.session import Session
 
 
@@ -152,4 +153,31 @@ class DocumentLoaded(Told):
     def __init__(self, session: Session, name: str, text: str | None) -> None:
         self.name = name
         self.text = text
+        super().__init__(session)
+
+
+class ModelChosen(Told):
+    """A model answers this folder from now on; error: that could not be remembered."""
+
+    def __init__(self, session: Session, name: str, error: RagchatError | None = None) -> None:
+        self.name = name
+        self.error = error
+        super().__init__(session)
+
+
+class PullMoved(Told):
+    """A download began or went on."""
+
+    def __init__(self, session: Session, pull: Pull) -> None:
+        self.pull = pull
+        super().__init__(session)
+
+
+class PullEnded(Told):
+    """A download is whole, was stopped, or failed with an error."""
+
+    def __init__(self, session: Session, name: str, *, installed: bool, error: RagchatError | None) -> None:
+        self.name = name
+        self.installed = installed
+        self.error = error
         super().__init__(session)

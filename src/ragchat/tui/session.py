@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ from ragchat.tui.messages import (
     Noted,
     ServerChecked,
 )
+from ragchat.tui.model_desk import ModelDesk
 
 if TYPE_CHECKING:
     from ragchat.answering.events import Answer
@@ -51,6 +53,15 @@ def real_workspace(folder: Path, settings: Settings) -> Workspace:
     return Workspace(folder, settings)
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question. admit: chunks let through by hand; answer_tokens: more room than the settings give."""
+
+    question: str
+    admit: frozenset[int] = frozenset()
+    answer_tokens: int = 0
+
+
 class Session:
     """Opens a workspace in a thread and serves the screen from it."""
 
@@ -69,8 +80,9 @@ class Session:
         self._stop_answer = threading.Event()
         self._answer_thread: threading.Thread | None = None
         self._server_due = threading.Event()
-        self._refused_so_far: dict[int, str] = {}
-        self.following = Following(self, self._start, self._post, self._closing)
+        self._refused_so_far: dict[int, Asked] = {}
+        self.following = Following(self, self.start, self.post, self._closing)
+        self.models = ModelDesk(self)
 
     @property
     def workspace(self) -> Workspace:
@@ -87,7 +99,7 @@ class Session:
     def open(self) -> None:
         """Read what is known of the folder, then bring its index up to date."""
         self.opening = True
-        self._start(self._open)
+        self.start(self._open)
 
     @property
     def indexing(self) -> bool:
@@ -102,13 +114,17 @@ class Session:
         """What was indexed stays; the rest is pending."""
         self.following.stop.set()
 
-    def ask(self, question: str, admit: frozenset[int] = frozenset()) -> int:
-        """Start answering; returns the run that every event of this question carries."""
-        run = next(self._runs)
+    def begin(self) -> int:
+        """A question is coming, and can be stopped from now on. Returns the run that its events carry."""
         self.asking = True
-        cancel = self._stop_answer = threading.Event()
-        self._answer_thread = self._start(lambda: self._answer(run, question, admit, cancel))
-        return run
+        self.models.make_way()
+        self._stop_answer = threading.Event()
+        return next(self._runs)
+
+    def answer(self, run: int, asked: Asked) -> None:
+        """Start answering what was begun."""
+        cancel = self._stop_answer
+        self._answer_thread = self.start(lambda: self._answer(run, asked, cancel))
 
     def stop_answer(self) -> None:
         """The partial answer stays and comes marked as stopped."""
@@ -120,25 +136,33 @@ class Session:
 
     def load_document(self, name: str, post: Post) -> None:
         """Fetch a document's text as it was indexed, and post it."""
-        self._start(lambda: self._load_document(name, post))
+        self.start(lambda: self._load_document(name, post))
 
     def close(self) -> None:
         """Stop everything; waits only a moment, for a stopped answer to be kept."""
         self._closing.set()
         self._stop_answer.set()
         self.following.stop.set()
+        self.models.close()
         self._server_due.set()
         if self._answer_thread is not None:
             self._answer_thread.join(_CLOSING_SECONDS)
         if self._workspace is not None and not self.indexing and not self.asking:
             self._workspace.close()
 
-    def _start(self, work: Callable[[], None]) -> threading.Thread:
+    @property
+    def closing(self) -> threading.Event:
+        """Set once the folder is being left."""
+        return self._closing
+
+    def start(self, work: Callable[[], None]) -> threading.Thread:
+        """Work in a thread of its own, which nothing waits for."""
         thread = threading.Thread(target=work, name=f"ragchat {self.folder.name}", daemon=True)
         thread.start()
         return thread
 
-    def _post(self, message: Message) -> None:
+    def post(self, message: Message) -> None:
+        """Tell the screen, unless it is being left."""
         if self._closing.is_set():
             return
         try:
@@ -149,28 +173,28 @@ class Session:
     def _open(self) -> None:
         try:
             workspace = self._open_workspace(self.folder, self._settings)
-            self._post(ConversationRead(self, workspace.conversation().turns()))
+            self.post(ConversationRead(self, workspace.conversation().turns()))
             status, model = workspace.status(), workspace.model()
             survey = workspace.survey() if status.indexed == 0 else None
         except IndexCorrupt as error:
             self._workspace, self.opening = workspace, False
-            self._post(IndexFailed(self, error))
-            self._start(self._watch_server)
+            self.post(IndexFailed(self, error))
+            self.start(self._watch_server)
             return
         except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
             self.opening = False
-            self._post(FolderFailed(self, as_ragchat_error(error)))
+            self.post(FolderFailed(self, as_ragchat_error(error)))
             return
         self._workspace, self.opening = workspace, False
-        self._post(FolderOpened(self, status, model))
-        self._start(self._watch_server)
+        self.post(FolderOpened(self, status, model))
+        self.start(self._watch_server)
         if survey is not None and survey.confirm:
-            self._post(Confirm(self, survey))
+            self.post(Confirm(self, survey))
         else:
             self.index()
 
-    def _answer(self, run: int, question: str, admit: frozenset[int], cancel: threading.Event) -> None:
-        self._ask(run, question, admit, cancel)
+    def _answer(self, run: int, asked: Asked, cancel: threading.Event) -> None:
+        self._ask(run, asked, cancel)
         self.ask_again()
 
     def ask_again(self) -> None:
@@ -178,32 +202,34 @@ class Session:
         while self.following.is_whole and self._refused_so_far and not self.asking:
             self.asking = True
             run = next(iter(self._refused_so_far))
-            question = self._refused_so_far.pop(run)
+            asked = self._refused_so_far.pop(run)
             cancel = self._stop_answer = threading.Event()
-            self._post(AskedAgain(self, run))
-            self._ask(run, question, frozenset(), cancel)
+            self.post(AskedAgain(self, run))
+            self._ask(run, asked, cancel)
             if cancel.is_set():
                 self._refused_so_far.clear()
 
-    def _ask(self, run: int, question: str, admit: frozenset[int], cancel: threading.Event) -> None:
+    def _ask(self, run: int, asked: Asked, cancel: threading.Event) -> None:
         from ragchat.answering.events import Finished
 
         try:
-            for event in self.workspace.assistant().ask(question, admit=admit, cancel=cancel):
+            for event in self.workspace.assistant().ask(
+                asked.question, admit=asked.admit, cancel=cancel, answer_tokens=asked.answer_tokens
+            ):
                 if isinstance(event, Finished):
                     self._keep(event)
-                    self._remember_refusal(run, event.answer)
+                    self._remember_refusal(run, asked, event.answer)
                     self.asking = False
-                self._post(AnswerMoved(self, run, event))
+                self.post(AnswerMoved(self, run, event))
         except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
-            self._post(AskFailed(self, run, as_ragchat_error(error)))
+            self.post(AskFailed(self, run, as_ragchat_error(error)))
         finally:
             self.asking = False
 
-    def _remember_refusal(self, run: int, answer: Answer) -> None:
+    def _remember_refusal(self, run: int, asked: Asked, answer: Answer) -> None:
         """What was not found in a part of the notes is looked for again when all are there."""
         if answer.outcome == "refused" and answer.trace.coverage.pending:
-            self._refused_so_far[run] = answer.question
+            self._refused_so_far[run] = asked
 
     def _keep(self, finished: object) -> None:
         from ragchat.answering.events import Finished
@@ -212,11 +238,11 @@ class Session:
         try:
             self.workspace.conversation().keep(finished.answer)
         except RagchatError as error:
-            self._post(Noted(self, f"this turn was not kept: {error.message}", "error"))
+            self.post(Noted(self, f"this turn was not kept: {error.message}", "error"))
 
     def _watch_server(self) -> None:
         while not self._closing.is_set():
-            self._post(ServerChecked(self, self._health(), self.workspace.model()))
+            self.post(ServerChecked(self, self._health(), self.workspace.model()))
             self._server_due.wait(HEALTH_EVERY_SECONDS)
             self._server_due.clear()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragchat.tui.formatting import count, folder_name, shown
+from ragchat.tui.offers import Offer
 from ragchat.tui.widgets.header import State
 
 if TYPE_CHECKING:
@@ -24,10 +25,22 @@ def server_state(health: ServerHealth, model: str) -> State:
         return State("▲", "no model: quotations", "busy")
     if model and model not in chatting and f"{model}:latest" not in chatting:
         return State("▲", "not installed", "busy")
-    where = "" if health.loopback else " · notes leave this machine"
     if not model:
-        return State("●", f"{count(len(chatting), 'model')}: ^l picks{where}", "good")
-    return State("●", f"ready{where}", "good" if health.loopback else "busy")
+        return State("●", f"{count(len(chatting), 'model')}: ^l picks", "good")
+    return State("●", "ready", "good")
+
+
+def missing_model(health: ServerHealth, model: str) -> Offer | None:
+    """To get the model in use where it is not installed, or a first one where none is."""
+    from ragchat.answering.choice import SUGGESTED_MODEL
+
+    if not health.reachable:
+        return None
+    names = [each.name for each in health.models if each.chats]
+    wanted = model or ("" if names else SUGGESTED_MODEL)
+    if not wanted or wanted in names or f"{wanted}:latest" in names:
+        return None
+    return Offer("pull", model=wanted)
 
 
 def index_state(status: FolderStatus) -> State:

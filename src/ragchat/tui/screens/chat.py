@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.events import Key
 
 from ragchat.tui import keys
 from ragchat.tui.empty import opening
-from ragchat.tui.screens.dialogs import OpensDialogs
+from ragchat.tui.screens.turns import ActsOnTurns
 from ragchat.tui.widgets.banner import Banner
 from ragchat.tui.widgets.conversation import Conversation
 from ragchat.tui.widgets.header import Header, HeaderFacts
@@ -21,11 +20,7 @@ from ragchat.tui.widgets.prompt_place import PromptPlace
 from ragchat.tui.widgets.sources import SourcesPanel
 
 if TYPE_CHECKING:
-    from ragchat.tui.evidence import Evidence
     from ragchat.tui.messages import Told
-    from ragchat.tui.session import Session
-    from ragchat.tui.widgets.prompt import Prompt
-    from ragchat.tui.widgets.turn import TurnView
 
 _ESC_AGAIN_SECONDS = 2.0
 
@@ -37,7 +32,7 @@ def _fitting(breakpoints: list[tuple[int, str]], size: int) -> str:
     return next(name for least, name in reversed(breakpoints) if size >= least)
 
 
-class ChatScreen(OpensDialogs):
+class ChatScreen(ActsOnTurns):
     """Owns the layout and the keys; what the folder's threads tell is put on it by `Feed`."""
 
     BINDINGS = keys.CHAT
@@ -51,7 +46,6 @@ class ChatScreen(OpensDialogs):
         super().__init__(classes=f"{_fitting(_WIDTHS, width)} {_fitting(_HEIGHTS, height)}")
         self._leaving = False
         self._typed_early = ""
-        self._held = ""
 
     def compose(self) -> ComposeResult:
         """Only light widgets: this is the first frame."""
@@ -70,31 +64,6 @@ class ChatScreen(OpensDialogs):
         self.show_folder()
         self.call_after_refresh(self.ragchat.begin)
 
-    @property
-    def header(self) -> Header:
-        """The top line."""
-        return self.query_one(Header)
-
-    @property
-    def banner(self) -> Banner:
-        """The line for progress and problems."""
-        return self.query_one(Banner)
-
-    @property
-    def conversation(self) -> Conversation:
-        """The turns."""
-        return self.query_one(Conversation)
-
-    @property
-    def sources(self) -> SourcesPanel:
-        """The selected turn's sources."""
-        return self.query_one(SourcesPanel)
-
-    @property
-    def prompt(self) -> Prompt:
-        """Where questions are written."""
-        return cast("Prompt", self.query_one("#prompt"))
-
     async def mount_prompt(self) -> None:
         """Put the prompt in its place, with what was typed meanwhile."""
         from ragchat.tui.widgets.prompt import Prompt
@@ -111,7 +80,7 @@ class ChatScreen(OpensDialogs):
         The prompt lets no letter and no enter through to here. While it has the focus they are early ones,
         sent to the screen before that and read after it.
         """
-        early = not self.query(PromptPlace) and self._is_writing
+        early = not self.query(PromptPlace) and self.is_writing
         if event.key == "enter" and early:
             event.stop()
             self.prompt.action_ask()
@@ -128,17 +97,6 @@ class ChatScreen(OpensDialogs):
             self.prompt.focus()
             self.prompt.insert(event.character)
 
-    @property
-    def session(self) -> Session | None:
-        """The open folder's session."""
-        return self.ragchat.session
-
-    @property
-    def evidence(self) -> Evidence | None:
-        """The evidence that the keys act on: the selected turn's."""
-        selected = self.conversation.selected
-        return selected.evidence if selected is not None else None
-
     def offers(self, action: str) -> bool:
         """Whether a key of the footer has anything to act on now."""
         evidence = self.evidence
@@ -146,6 +104,8 @@ class ChatScreen(OpensDialogs):
             return evidence is not None and bool(evidence.sources)
         if action.endswith("inspect"):
             return evidence is not None and evidence.trace is not None
+        if action == "take_offer":
+            return self.offer is not None
         if action == "copy_answer":
             return any(turn.copyable for turn in self.conversation.turns)
         if action == "show_failures":
@@ -160,16 +120,7 @@ class ChatScreen(OpensDialogs):
             return "Stop"
         if self._leaving:
             return "Quit: once more"
-        return "Quit" if self._is_writing and not self.drawer_is_open else "Back"
-
-    @property
-    def _is_writing(self) -> bool:
-        return self.focused is not None and self.focused.has_class("prompt")
-
-    @property
-    def drawer_is_open(self) -> bool:
-        """Whether the sources lie below the conversation now."""
-        return self.has_class("-narrow") and self.has_class("drawer-open")
+        return "Quit" if self.is_writing and not self.drawer_is_open else "Back"
 
     def show_folder(self) -> None:
         """Start afresh with the folder that the app has."""
@@ -185,102 +136,6 @@ class ChatScreen(OpensDialogs):
         """News from a thread of the session; that of a folder left behind is dropped."""
         if message.session is self.session:
             await self.ragchat.feed.take(message)
-
-    async def on_prompt_asked(self, message: Prompt.Asked) -> None:
-        """A question was typed."""
-        session = self.session
-        if session is not None and session.opening and not self._held:
-            self._held = message.question
-        elif session is None or not session.is_open:
-            self.prompt.give_back(message.question)
-            self.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
-        elif session.asking:
-            self.prompt.give_back(message.question)
-            self.notify("Still answering: esc stops it, then ask this.", severity="warning")
-        else:
-            self.prompt.add_to_history(message.question)
-            await self.ask(message.question)
-
-    async def ask_held(self) -> None:
-        """The folder is open: ask what was asked while it was being opened."""
-        question, self._held = self._held, ""
-        if question:
-            self.prompt.add_to_history(question)
-            await self.ask(question)
-
-    def give_back_held(self) -> None:
-        """The folder cannot be opened: what was asked meanwhile is not lost."""
-        question, self._held = self._held, ""
-        if question:
-            self.prompt.give_back(question)
-
-    async def ask(self, question: str, admit: frozenset[int] = frozenset()) -> None:
-        """Begin a turn and let the session answer it."""
-        assert self.session is not None
-        turn = await self.conversation.begin_turn(question)
-        self.ragchat.feed.begin(self.session.ask(question, admit), turn)
-        self.refresh_bindings()
-
-    @on(Conversation.TurnChosen)
-    async def _turn_chosen(self, message: Conversation.TurnChosen) -> None:
-        await self.sources.show(message.turn.evidence)
-        self.refresh_bindings()
-
-    @on(Conversation.CopyWanted)
-    def _copy_turn(self, message: Conversation.CopyWanted) -> None:
-        self._copy(message.turn)
-
-    @on(SourcesPanel.CopyWanted)
-    def _copy_quote(self, message: SourcesPanel.CopyWanted) -> None:
-        self.ragchat.copy(message.source.quote, "the quote")
-
-    @on(SourcesPanel.OpenWanted)
-    def _open_wanted(self, message: SourcesPanel.OpenWanted) -> None:
-        self.action_open_source(message.number)
-
-    def on_answer_text_source_clicked(self, message: object) -> None:
-        """`[n]` was clicked in some turn."""
-        from ragchat.tui.widgets.answer_text import AnswerText
-        from ragchat.tui.widgets.turn import TurnView
-
-        assert isinstance(message, AnswerText.SourceClicked)
-        turn = message.answer.query_ancestor(TurnView)
-        self.conversation.select(turn)
-        self.action_open_source(message.number)
-
-    def action_open_source(self, number: int) -> None:
-        """Open source `number` of the selected turn at its range."""
-        evidence = self.evidence
-        if evidence is None or not 1 <= number <= len(evidence.sources):
-            self.notify(f"This answer has no source {number}.", severity="warning")
-            return
-        self.ragchat.view_sources(evidence.sources, number - 1)
-
-    def action_inspect(self) -> None:
-        """All candidates of the selected turn."""
-        evidence = self.evidence
-        if evidence is None or evidence.trace is None:
-            self.notify("Candidates are known for questions of this session: ask again to see them.")
-            return
-        from ragchat.tui.screens.inspector import InspectorScreen
-
-        self.app.push_screen(InspectorScreen(evidence.trace))
-
-    def action_copy_answer(self) -> None:
-        """Copy the last answer."""
-        turns = [turn for turn in self.conversation.turns if turn.copyable]
-        if turns:
-            self._copy(turns[-1])
-        else:
-            self.notify("There is no answer to copy yet.", severity="warning")
-
-    async def action_admit(self) -> None:
-        """Ask again, with the passage on offer let through by hand."""
-        trace = self.evidence.trace if self.evidence is not None else None
-        if trace is None or trace.literal is None or not trace.refused:
-            self.notify("No passage is on offer here.", severity="warning")
-        elif self.session is not None and not self.session.asking:
-            await self.ask(trace.question, frozenset({trace.literal.candidate.chunk_id}))
 
     def action_toggle_sources(self) -> None:
         """Show or hide the sources."""
@@ -306,7 +161,7 @@ class ChatScreen(OpensDialogs):
         session = self.session
         if session is not None and session.asking:
             session.stop_answer()
-        elif not self._is_writing:
+        elif not self.is_writing:
             self.action_focus_prompt()
             self.remove_class("drawer-open")
         elif self.drawer_is_open:
@@ -318,9 +173,16 @@ class ChatScreen(OpensDialogs):
             self.refresh_bindings()
             self.set_timer(_ESC_AGAIN_SECONDS, self._stay)
 
+    def action_interrupt(self) -> None:
+        """Copy what is marked; else stop the answer at once."""
+        marked = self.prompt.selected_text if self.is_writing else ""
+        if marked := marked or self.get_selected_text() or "":
+            self.ragchat.copy(marked, "what is marked")
+        elif self.session is not None and self.session.asking:
+            self.session.stop_answer()
+        else:
+            self.notify("Nothing is marked and nothing runs: ctrl+q leaves.")
+
     def _stay(self) -> None:
         self._leaving = False
         self.refresh_bindings()
-
-    def _copy(self, turn: TurnView) -> None:
-        self.ragchat.copy(turn.copyable, "the answer")

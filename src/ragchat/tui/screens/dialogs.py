@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
-from textual.screen import Screen
-
-if TYPE_CHECKING:
-    from ragchat.tui.app import RagchatApp
+from ragchat.tui.screens.parts import ChatParts
 
 
-class OpensDialogs(Screen[object]):
+class OpensDialogs(ChatParts):
     """The part of the main screen that only opens others."""
-
-    @property
-    def ragchat(self) -> RagchatApp:
-        """The app, by its own type."""
-        return cast("RagchatApp", self.app)
 
     def action_switch_folder(self) -> None:
         """Choose another folder."""

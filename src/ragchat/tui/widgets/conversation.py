@@ -153,7 +153,7 @@ class Conversation(VerticalScroll):
 
     def action_toggle_thinking(self) -> None:
         """Show or hide the selected turn's thinking."""
-        if self.selected is not None and self.selected.has_class("has-thinking"):
+        if self.selected is not None:
             self.selected.toggle_thinking()
 
     def _follow(self) -> None:

@@ -21,12 +21,16 @@ class State(NamedTuple):
 
 
 class HeaderFacts(NamedTuple):
-    """documents, chunks: None while unknown. Named tuples, because data classes cost the first frame 3 ms."""
+    """documents, chunks: None while unknown. away: the model server is not this machine.
+
+    Named tuples, because data classes cost the first frame 3 ms.
+    """
 
     folder: Path | None = None
     documents: int | None = None
     chunks: int | None = None
     model: str = ""
+    away: bool = False
     server: State = State("◌", "asking the model server")
     indexed: State = State("◌", "opening")
 
@@ -47,6 +51,8 @@ class Header(PressableLine):
         """The line, fitted to the width there is."""
         width = self.size.width
         brand = Content.styled(" ragchat ", "bold $primary")
+        if self.facts.away:  # nothing is more important, so it stands where nothing is left out
+            brand = brand + Content.styled("▲ notes leave this machine ", "bold $warning")
         right = [self._model(), self._index()]
         lefts = self._lefts()
         for left in lefts:

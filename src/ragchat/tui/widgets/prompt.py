@@ -32,6 +32,13 @@ class Prompt(TextArea):
             self.question = question
             super().__init__()
 
+    class CopyWanted(Message):
+        """Copy this."""
+
+        def __init__(self, text: str) -> None:
+            self.text = text
+            super().__init__()
+
     def __init__(self) -> None:
         super().__init__(id="prompt", classes="prompt", compact=True, highlight_cursor_line=False)
         self.border_title, self.border_subtitle = PROMPT_TITLES
@@ -72,6 +79,17 @@ class Prompt(TextArea):
     def give_back(self, question: str) -> None:
         """The question could not be taken: nothing that was typed is lost."""
         self.put("\n".join(filter(None, (question, self.text))))
+
+    def action_copy(self) -> None:
+        """Copy what is marked, and say how."""
+        if self.selected_text:
+            self.post_message(self.CopyWanted(self.selected_text))
+
+    def action_cut(self) -> None:
+        """Copy what is marked and take it out; nothing where nothing is marked."""
+        if self.selected_text:
+            self.action_copy()
+            self._delete_via_keyboard(*self.selection)
 
     def action_new_line(self) -> None:
         """A line break where the cursor is."""

@@ -23,8 +23,8 @@ class SourceCard(Vertical):
     class Clicked(Message):
         """Open this source."""
 
-        def __init__(self, number: int) -> None:
-            self.number = number
+        def __init__(self, card: SourceCard) -> None:
+            self.card = card
             super().__init__()
 
     def __init__(self, source: TurnSource, standing: str) -> None:
@@ -33,7 +33,7 @@ class SourceCard(Vertical):
         self._standing = standing
 
     def stand(self, standing: str) -> None:
-        """What the source is worth now: sent, cited, not cited, no evidence."""
+        """What the source is worth now: sent, cited, not cited, did not fit, no evidence."""
         if standing != self._standing:
             self._standing = standing
             self.query_one(".standing", Static).update(self._place())
@@ -44,7 +44,7 @@ class SourceCard(Vertical):
         name, section = one_line(source.document, 300), one_line(source.section, 200)
         with Horizontal():
             yield Static(
-                Content.assemble((f"{source.number} ", "bold $cite"), (name, "bold")), classes="name"
+                Content.assemble((f"{source.number or '–'} ", "bold $cite"), (name, "bold")), classes="name"
             )
             yield Static(f" · {section}" if section else "", classes="in-drawer", markup=False)
             yield Static(f" {source.distance:.2f} {closeness_bar(source.distance)}", classes="distance")
@@ -61,4 +61,4 @@ class SourceCard(Vertical):
     def on_click(self, event: Click) -> None:
         """Open it."""
         event.stop()
-        self.post_message(self.Clicked(self.source.number))
+        self.post_message(self.Clicked(self))

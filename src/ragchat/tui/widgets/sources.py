@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from ragchat.tui.widgets.source_card import SourceCard
 
 
-def _identity(source: TurnSource) -> tuple[str, int, int, float]:
-    return source.document, source.start, source.end, source.distance
+def _identity(source: TurnSource) -> tuple[int, str, int, int, float]:
+    return source.number, source.document, source.start, source.end, source.distance
 
 
 def _standing(source: TurnSource, evidence: Evidence | None) -> str:
+    if not source.number:
+        return "did not fit"
     if evidence is None or not evidence.finished:
         return "sent"
     if not evidence.evidential:
@@ -41,10 +43,10 @@ class SourcesPanel(VerticalScroll):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.PANE, *keys.SOURCES]
 
     class OpenWanted(Message):
-        """Open the current source in the viewer."""
+        """Open what stands at this position of the list, from 0."""
 
-        def __init__(self, number: int) -> None:
-            self.number = number
+        def __init__(self, position: int) -> None:
+            self.position = position
             super().__init__()
 
     class CopyWanted(Message):
@@ -73,7 +75,7 @@ class SourcesPanel(VerticalScroll):
         words = self.query_one("#no-sources", Static)
         words.display = evidence is None or not evidence.sources
         words.update(self._words(evidence))
-        sources = evidence.sources if evidence is not None else ()
+        sources = evidence.listed if evidence is not None else ()
         if [_identity(card.source) for card in self.cards] == [_identity(source) for source in sources]:
             for card, source in zip(self.cards, sources, strict=True):
                 card.stand(_standing(source, evidence))
@@ -103,7 +105,7 @@ class SourcesPanel(VerticalScroll):
     def on_source_card_clicked(self, message: SourceCard.Clicked) -> None:
         """Open the source that was clicked."""
         message.stop()
-        self.move_to(message.number - 1)
+        self.move_to(self.cards.index(message.card))
         self.action_open()
 
     def action_previous_source(self) -> None:
@@ -117,7 +119,7 @@ class SourcesPanel(VerticalScroll):
     def action_open(self) -> None:
         """Open the current source."""
         if self.cards:
-            self.post_message(self.OpenWanted(self.cards[self._current].source.number))
+            self.post_message(self.OpenWanted(self._current))
 
     def action_copy(self) -> None:
         """Copy the current quote."""
@@ -130,6 +132,8 @@ class SourcesPanel(VerticalScroll):
             return "Sources", ""
         sources, considered = len(evidence.sources), evidence.considered
         title = f"Sources · {sources} of {considered}" if considered else f"Sources · {sources}"
+        if evidence.dropped:
+            title += f" · {len(evidence.dropped)} did not fit"
         if not evidence.evidential:
             title += " · no evidence"
         origin = f" {evidence.origin}" if evidence.origin else ""
@@ -143,6 +147,8 @@ class SourcesPanel(VerticalScroll):
             return Content.styled("The passages an answer rests on appear here.", "$quiet")
         if not evidence.refused:
             return Content.styled("No sources.", "$quiet")
+        if evidence.dropped:
+            return Content("Not one source fits the model's window; these were near enough:")
         if evidence.trace is None:
             return Content.assemble(
                 "No source was near enough.\n\n",

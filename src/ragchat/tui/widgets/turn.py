@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
 from ragchat.tui.formatting import beginning, shown
+from ragchat.tui.offers import Offer, offer_of
 from ragchat.tui.widgets import turn_notes
 from ragchat.tui.widgets.note import Note, notes_for
+from ragchat.tui.widgets.thinking import ThinkingFold
 from ragchat.tui.widgets.turn_notes import Line
 
 if TYPE_CHECKING:
@@ -45,9 +46,8 @@ class TurnView(Vertical):
         self.question = question
         self.evidence: Evidence | None = None
         self.answer: Answer | None = None
+        self.offer: Offer | None = None
         self.text = ""
-        self._thinking = ""
-        self._thinking_open = False
         self._pending = ""
         self._stream: MarkdownStream | None = None
         self._body: AnswerText | None = None
@@ -63,7 +63,7 @@ class TurnView(Vertical):
             classes="question",
         )
         yield Static(self._head(f"{_WORKING} searching"), classes="head")
-        yield Static(classes="thinking")
+        yield ThinkingFold()
 
     def show_evidence(self, evidence: Evidence) -> None:
         """What is known before any model is asked."""
@@ -77,14 +77,12 @@ class TurnView(Vertical):
 
     def add_thinking(self, text: str) -> None:
         """The model's reasoning is kept folded and apart from the answer."""
-        self._thinking += text
         self._say(f"{_WORKING} thinking")
-        self._show_thinking()
+        self._fold.add(text)
 
-    def toggle_thinking(self) -> None:
-        """Unfold or fold the reasoning."""
-        self._thinking_open = not self._thinking_open
-        self._show_thinking()
+    def toggle_thinking(self) -> bool:
+        """Unfold or fold the reasoning; False where there is none."""
+        return self._fold.toggle()
 
     async def write(self, text: str) -> None:
         """A piece of the answer."""
@@ -104,7 +102,7 @@ class TurnView(Vertical):
         await self.query_children(Note).remove()
         if self._body is not None:
             await self._body.remove()
-        self._body, self.answer, self.text = None, None, ""
+        self._body, self.answer, self.offer, self.text = None, None, None, ""
         self.remove_class("finished")
         self._say(f"{_WORKING} all notes are indexed now: asking again")
 
@@ -131,13 +129,16 @@ class TurnView(Vertical):
             body = self._body or await self._mount_body()
             body.sources = len(evidence.sources)
             await body.settle(turn_notes.with_invalid_marked(self.text, answer.citations))
+        thought = answer.timings_ms.get("thinking")
+        self._fold.end(None if thought is None else thought / 1000.0)
         self._head_static.update(self._head(turn_notes.outcome_of_answer(answer)))
         await self._show_notes(turn_notes.notes_of_answer(answer))
-        self.answer = answer
+        self.answer, self.offer = answer, offer_of(answer)
 
     async def fail(self, error: RagchatError) -> None:
         """The question could not be asked at all."""
         await self._end_stream()
+        self._fold.end(None)
         self._say("✗ not answered")
         await self._show_notes(turn_notes.notes_of_error(error))
 
@@ -161,11 +162,13 @@ class TurnView(Vertical):
             return self.text
         return (self.answer.message or "") if self.answer is not None else ""
 
-    def on_click(self, event: Click) -> None:
-        """A click selects the turn; one on folded thinking unfolds it."""
-        if isinstance(event.widget, Static) and event.widget.has_class("thinking"):
-            self.toggle_thinking()
+    def on_click(self) -> None:
+        """A click selects the turn."""
         self.post_message(self.Selected(self))
+
+    @property
+    def _fold(self) -> ThinkingFold:
+        return self.query_one(ThinkingFold)
 
     @property
     def _head_static(self) -> Static:
@@ -177,13 +180,6 @@ class TurnView(Vertical):
 
     def _say(self, standing: str) -> None:
         self._head_static.update(self._head(Content.styled(standing, "$quiet")))
-
-    def _show_thinking(self) -> None:
-        fold = "▾" if self._thinking_open else "▸"
-        line = f"{fold} thinking, {len(self._thinking):,} characters · not part of the answer"
-        words = f"\n{shown(self._thinking.strip())}" if self._thinking_open else ""
-        self.query_one(".thinking", Static).update(Content(line + words))
-        self.add_class("has-thinking")
 
     async def _show_notes(self, lines: list[Line]) -> None:
         await self.mount_all(notes_for(lines))

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
+from ragchat.answering.conversation import dropped_by
 from ragchat.answering.coverage import coverage_line
+from ragchat.answering.receipt import receipt_line
 from ragchat.tui.formatting import beginning, one_line, section_name, shown, with_keys
+from ragchat.tui.offers import Offer, offer_of
 
 if TYPE_CHECKING:
     from ragchat.answering.conversation import Turn
@@ -23,6 +26,7 @@ _QUIET = "$quiet"
 _NO_EVIDENCE = "the passages that were sent are listed, but are no evidence"
 _WHEN_WHOLE = "asked again by itself when all notes are indexed"
 _ASK_AGAIN = "not all notes are indexed yet: ask again later for the others"
+_CUT = "the server cut the prompt: what it cut was not read, so do not trust this answer"
 _STOP = Content.styled("■", "$warning")
 
 
@@ -75,7 +79,9 @@ def _outcome(outcome: str, answered_by: str, model: str | None, abstained: bool,
 def notes_of_answer(answer: Answer) -> list[Line]:
     """What the reader must know below the answer."""
     lines: list[Line] = []
-    if answer.outcome == "refused":
+    if answer.outcome == "refused" and dropped_by(answer.trace):
+        lines.append(_wrong(beginning(answer.message or "", characters=240)))
+    elif answer.outcome == "refused":
         lines += _refusal(answer.message or "", answer.trace)
     elif answer.message:
         lines.append(_look(answer.message))
@@ -89,13 +95,18 @@ def notes_of_answer(answer: Answer) -> list[Line]:
     if answer.abstained:
         lines.append(_look(_NO_EVIDENCE))
     if answer.context is not None and answer.context.truncated:
-        lines.append(_look("the server cut the prompt: some sources were not read"))
+        lines.append(_look(_CUT))
     if answer.notice:
         lines.append(_look(with_keys(answer.notice)))
-    if answer.hint:
+    offer = offer_of(answer)
+    if answer.hint and (offer is None or offer.kind == "admit"):
         lines.append(_next(answer.hint))
     if answer.trace.coverage.pending:
         lines.append(_look(_WHEN_WHOLE if answer.outcome == "refused" else _ASK_AGAIN))
+    if offer is not None and offer.kind != "admit":
+        lines.append(_offered(offer))
+    if receipt := receipt_line(answer):
+        lines.append(_receipt(receipt))
     return lines
 
 
@@ -109,6 +120,12 @@ def notes_of_turn(turn: Turn) -> list[Line]:
         lines.append(_wrong(turn.error))
     if turn.abstained:
         lines.append(_look(_NO_EVIDENCE))
+    if turn.truncated:
+        lines.append(_look(_CUT))
+    if turn.dropped and turn.outcome == "refused":
+        lines += [_look(turn.notice), _next(turn.hint)]
+    if turn.receipt:
+        lines.append(_receipt(turn.receipt))
     return lines
 
 
@@ -127,6 +144,21 @@ def _look(words: str) -> Line:
 
 def _next(command: str) -> Line:
     return Line(Content.styled("next", _QUIET), Content.styled(with_keys(command), "bold"))
+
+
+def _offered(offer: Offer) -> Line:
+    """The key that does something about it."""
+    words = (
+        f"gets {shown(offer.model)} now"
+        if offer.kind == "pull"
+        else f"asks again with room for {offer.answer_tokens:,} tokens of answer"
+    )
+    take = Style.from_meta({"@click": "screen.take_offer"})
+    return Line(_key("ctrl+g"), Content.assemble((words, take)))
+
+
+def _receipt(receipt: str) -> Line:
+    return Line(Content.styled("sent", _QUIET), Content.styled(shown(receipt), _QUIET))
 
 
 def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
@@ -159,7 +191,7 @@ def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
         Line(_key("ctrl+e"), Content.assemble((f"shows all {len(trace.candidates)} candidates", inspect))),
     ]
     if trace.literal is not None:
-        admit = Style.from_meta({"@click": "screen.admit"})
+        admit = Style.from_meta({"@click": "screen.take_offer"})
         offer = f"answers from where “{one_line(trace.literal.term, 60)}” stands word for word: "
         lines.append(
             Line(_key("ctrl+g"), Content.assemble((offer, admit), *_passage(trace.literal.candidate)))
