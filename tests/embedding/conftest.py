@@ -37,7 +37,7 @@ class Race:
     @property
     def model(self) -> Path:
         """The folder of the exported model."""
-        (manifest,) = self.cache.glob("models/*/*/export.json")
+        (manifest,) = self.cache.glob("models/*/*-fp32-*/export.json")
         return manifest.parent
 
 

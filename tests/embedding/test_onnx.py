@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragchat.embedding.embedder import Matrix, TokenVectors
-from ragchat.embedding.onnx import OnnxEmbedder, worker_count
+from ragchat.embedding.onnx import OnnxEmbedder
+from ragchat.embedding.threads import worker_count
 from ragchat.embedding.vectors import assert_unit
 from ragchat.settings import EmbeddingSettings
 
@@ -196,6 +197,17 @@ def test_a_long_prompted_question_has_the_prompt_on_every_piece(
 ) -> None:
     prompted = opened(EmbeddingSettings(question_prompt="a question about gardening: "))
     assert_unit(prompted.embed_question("tulips and roses " * 500)[None, :], model="built-in")
+
+
+def test_packed_weights_give_the_same_vectors(
+    opened: Callable[[EmbeddingSettings], OnnxEmbedder],
+) -> None:
+    """A question is asked before anything large is embedded, and again after."""
+    embedder = opened(EmbeddingSettings())
+    before = [embedder.embed_question(text) for text in TEXTS]
+    embedder.embed_passages(["word " * 250] * 6)
+    after = [embedder.embed_question(text) for text in TEXTS]
+    assert min(float(a @ b) for a, b in zip(before, after, strict=True)) > 0.999999
 
 
 def test_one_core_is_left_to_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from ragchat.embedding.onnx import OnnxEmbedder
 from ragchat.embedding.registry import expected_stamp, open_embedder
-from ragchat.settings import EmbeddingSettings
+from ragchat.errors import UsageError
+from ragchat.settings import EmbeddingSettings, Precision
 from tests.embedding.conftest import Race
 
 
@@ -23,6 +24,23 @@ def test_both_names_of_the_built_in_model_are_one_model(name: str, race: Race) -
 def test_threads_are_no_part_of_the_stamp() -> None:
     one, two = (expected_stamp(EmbeddingSettings(threads=n), ollama_host="") for n in (1, 2))
     assert one == two is not None
+
+
+PRECISIONS: tuple[Precision, ...] = ("fp32", "int8")
+
+
+def test_a_precision_is_part_of_the_stamp() -> None:
+    exact, rounded = (expected_stamp(EmbeddingSettings(precision=p), ollama_host="") for p in PRECISIONS)
+    assert exact is not None
+    assert rounded is not None
+    assert (exact.runtime, rounded.runtime) == ("onnxruntime-fp32", "onnxruntime-int8")
+
+
+@pytest.mark.parametrize("model", ["ollama:bge-m3", "./folder"])
+def test_only_the_built_in_model_comes_in_int8(model: str) -> None:
+    with pytest.raises(UsageError, match="only the built-in model") as caught:
+        open_embedder(EmbeddingSettings(model=model, precision="int8"), ollama_host="")
+    assert caught.value.hint == "ragchat config set embedding.precision fp32"
 
 
 def _loaded_by(code: str) -> str:

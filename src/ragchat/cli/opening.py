@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,12 +13,15 @@ from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import interruptible, note
 from ragchat.cli.options import chosen_folder
 from ragchat.cli.progress import IndexingLine
+from ragchat.embedding.threads import usable_cores
 from ragchat.errors import FolderMissing, FolderTooLarge, IndexLocked, StorageFailed
 from ragchat.settings import Settings
 
 
 def open_workspace(folder: Path | None, settings: Settings) -> Workspace:
-    """The workspace of the folder; nothing is read yet."""
+    """The workspace of the folder; nothing is read yet. No screen needs a core: unless set, all embed."""
+    if not settings.embedding.threads:
+        settings = replace(settings, embedding=replace(settings.embedding, threads=usable_cores()))
     return Workspace(chosen_folder(folder, settings), settings)
 
 

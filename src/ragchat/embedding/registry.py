@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragchat.embedding.weights import BUILT_IN_NAMES
+from ragchat.errors import UsageError
 from ragchat.paths import cache_dir
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def open_embedder(
     cache: the cache folder, else the user's own.
     fetch: allow the download of a model that is not on this machine.
     notify: told in one line what is being waited for. cancel: set it to give up a long preparation.
-    Raises EmbedderUnavailable, with the next command to type.
+    Raises EmbedderUnavailable, and UsageError for a precision that the model does not come in.
     """
     models = (cache or cache_dir()) / "models"
     told = notify or _ignore
@@ -48,6 +49,11 @@ def open_embedder(
         from ragchat.embedding.prepare import open_built_in
 
         return open_built_in(settings, models, notify=told, cancel=cancel or threading.Event())
+    if settings.precision != "fp32":
+        raise UsageError(
+            f"only the built-in model has embedding.precision = {settings.precision}, not {settings.model}",
+            hint="ragchat config set embedding.precision fp32",
+        )
     if settings.model.startswith(OLLAMA_PREFIX):
         from ragchat.embedding.ollama import open_ollama
 
@@ -70,7 +76,7 @@ def expected_stamp(
     """
     models = (cache or cache_dir()) / "models"
     if settings.model in BUILT_IN_NAMES:
-        from ragchat.embedding.prepare import built_in_stamp
+        from ragchat.embedding.exported import built_in_stamp
 
         return built_in_stamp(settings)
     if settings.model.startswith(OLLAMA_PREFIX):

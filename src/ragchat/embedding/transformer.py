@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragchat.embedding.embedder import EmbedderStamp, Matrix, TokenVectors, Vector
-from ragchat.embedding.onnx import worker_count
 from ragchat.embedding.texts import pieces, readable
+from ragchat.embedding.threads import worker_count
 from ragchat.embedding.token_vectors import none_of, scheme, stacked, to_bytes
 from ragchat.embedding.transformer_folder import existing_folder, identity, local_folder, weights_hash
 from ragchat.embedding.transformer_tokens import BATCH, encode_with_tokens, remembered_projection, token_width
