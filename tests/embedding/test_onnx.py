@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from ragchat.embedding.embedder import Matrix, TokenVectors
 from ragchat.embedding.onnx import OnnxEmbedder
+from ragchat.embedding.registry import open_embedder
 from ragchat.embedding.threads import worker_count
 from ragchat.embedding.vectors import assert_unit
 from ragchat.settings import EmbeddingSettings
+from tests.embedding.conftest import Race
 
 TEXTS = (
     "",
@@ -199,11 +201,9 @@ def test_a_long_prompted_question_has_the_prompt_on_every_piece(
     assert_unit(prompted.embed_question("tulips and roses " * 500)[None, :], model="built-in")
 
 
-def test_packed_weights_give_the_same_vectors(
-    opened: Callable[[EmbeddingSettings], OnnxEmbedder],
-) -> None:
+def test_packed_weights_give_the_same_vectors(race: Race) -> None:
     """A question is asked before anything large is embedded, and again after."""
-    embedder = opened(EmbeddingSettings())
+    embedder = open_embedder(EmbeddingSettings(), ollama_host="", cache=race.cache)
     before = [embedder.embed_question(text) for text in TEXTS]
     embedder.embed_passages(["word " * 250] * 6)
     after = [embedder.embed_question(text) for text in TEXTS]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragchat.answering.escape import escape_line
-from ragchat.answering.events import Answer, Context
-from ragchat.answering.status import FolderStatus
-from ragchat.documents.document import FailedDocument
-from ragchat.index.progress import IndexReport
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
+
+if TYPE_CHECKING:
+    from ragchat.answering.events import Answer, Context
+    from ragchat.answering.status import FolderStatus
+    from ragchat.documents.document import FailedDocument
+    from ragchat.index.progress import IndexReport
 
 _TIMINGS = ("embed", "search", "rerank", "first_token", "total")
 

@@ -133,12 +133,33 @@ class Workspace(FolderModels):
             on_poll=on_poll,
         )
 
+    def retriever(self) -> Retrieves:
+        """Searches the latest whole state of the index.
+
+        Raises IndexMissing, IndexStale, EmbedderUnavailable.
+        """
+        from ragchat.answering.retrieves import Covering
+        from ragchat.retrieval.retriever import Retriever
+        from ragchat.retrieval.threshold import refresh_threshold
+
+        if not self.has_index():
+            self._require_folder()
+            raise IndexMissing(f"{self.folder} has no index yet", hint=f"ragchat index -f {self.folder}")
+        # Loading the model takes a while in which notes are read: what is searched is taken after it.
+        index, embedder, settings = self._kept.opened(), self.embedder(), self.settings.retrieval
+        if (waiting := self._waiting) is not None:
+            from ragchat.answering.at_once import RetrieverAtOnce
+
+            return RetrieverAtOnce(index, waiting, embedder, self._kept.chunking(), settings)
+        threshold = refresh_threshold(index, embedder, settings)
+        return Covering(Retriever(index.snapshot(), embedder, settings, threshold), self._changes)
+
     def assistant(self) -> Assistant:
         """Answers questions from the latest whole state of the index."""
         from ragchat.answering.assistant import Assistant
 
         return Assistant(
-            retriever=self._retriever,
+            retriever=self.retriever,
             embedder=self.embedder,
             server=self._model_server,
             preferred_model=self.model,
@@ -187,23 +208,6 @@ class Workspace(FolderModels):
         if not self.folder.is_dir():
             what = "is no folder" if self.folder.exists() else "is not there"
             raise FolderMissing(f"{self.folder} {what}", hint="name a folder of notes: ragchat FOLDER")
-
-    def _retriever(self) -> Retrieves:
-        from ragchat.answering.retrieves import Covering
-        from ragchat.retrieval.retriever import Retriever
-        from ragchat.retrieval.threshold import refresh_threshold
-
-        if not self.has_index():
-            self._require_folder()
-            raise IndexMissing(f"{self.folder} has no index yet", hint=f"ragchat index -f {self.folder}")
-        # Loading the model takes a while in which notes are read: what is searched is taken after it.
-        index, embedder, settings = self._kept.opened(), self.embedder(), self.settings.retrieval
-        if (waiting := self._waiting) is not None:
-            from ragchat.answering.at_once import RetrieverAtOnce
-
-            return RetrieverAtOnce(index, waiting, embedder, self._kept.chunking(), settings)
-        threshold = refresh_threshold(index, embedder, settings)
-        return Covering(Retriever(index.snapshot(), embedder, settings, threshold), self._changes)
 
     def _changes(self) -> Changes:
         """What the folder holds that the index does not know; looked up unless that was just done."""

@@ -11,17 +11,20 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from ragchat.answering.coverage import coverage_line
 from ragchat.answering.escape import escape_control, escape_line
-from ragchat.answering.events import Answer
 from ragchat.answering.refusal import refusal_message
 from ragchat.answering.report import locator, section_label
 from ragchat.chunking.chunk import Chunk
 from ragchat.cli.console import linked, note, say, styled
 from ragchat.index.scan import note_path
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
+
+if TYPE_CHECKING:
+    from ragchat.answering.events import Answer
 
 _ROWS = 10
 _QUOTE = 240

@@ -8,11 +8,11 @@ import sys
 from typing import TYPE_CHECKING
 
 from ragchat.answering.escape import escape_line
-from ragchat.answering.events import Waiting
 from ragchat.cli.console import note
 from ragchat.index.progress import IndexProgress
 
 if TYPE_CHECKING:
+    from ragchat.answering.events import Waiting
     from ragchat.embedding.ollama_pull import PullProgress
 
 

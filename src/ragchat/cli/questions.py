@@ -7,16 +7,12 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from ragchat.answering.assistant import Assistant
 from ragchat.answering.escape import escape_line
-from ragchat.answering.events import Answer, AnswerText, Finished, Waiting
-from ragchat.answering.receipt import receipt_line
 from ragchat.answering.report import answer_json, search_json
-from ragchat.answering.support import Support, check_support
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import complain, interruptible, note, readable, say, say_json
 from ragchat.cli.evidence import (
@@ -31,6 +27,11 @@ from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import StatusLine, waiting_for
 from ragchat.errors import BackendError, StorageFailed, UsageError
 from ragchat.index.protocol import Scope
+
+if TYPE_CHECKING:
+    from ragchat.answering.assistant import Assistant
+    from ragchat.answering.events import Answer
+    from ragchat.answering.support import Support
 
 NO_ANSWER, INTERRUPTED = 1, 130
 
@@ -91,9 +92,11 @@ def ask(
 
     What is asked without --json is kept in the folder's conversation.
     """
+    from ragchat.answering.support import check_support
+
     question = _question(sys.stdin.read() if question == "-" else question)
     opened = _open(folder, assignments, threshold, prefix, no_update=no_update)
-    answer = stream_answer(opened.assistant, question, opened.scope, model, shown=not as_json)
+    answer = stream_answer(opened.workspace.assistant(), question, opened.scope, model, shown=not as_json)
     supports = check_support(answer, opened.workspace.embedder()) if answer.text else ()
     if as_json:
         say_json(answer_json(answer) | {"support": [asdict(support) for support in supports]})
@@ -113,6 +116,8 @@ def stream_answer(
     A terminal sees them as they come. A pipe gets them whole: what a model wrote may turn out to have been
     its reasoning, and what is in a pipe cannot be taken back.
     """
+    from ragchat.answering.events import AnswerText, Finished, Waiting
+
     streaming = shown and sys.stdout.isatty()
     line, written = StatusLine(), False
     with interruptible() as stopped:
@@ -148,6 +153,8 @@ def print_evidence(answer: Answer, folder: Path) -> None:
 
 def print_notes(answer: Answer) -> None:
     """What else the reader must know of it."""
+    from ragchat.answering.receipt import receipt_line
+
     print_coverage(answer.trace)
     if answer.answered_by == "quotation":
         note("quoted word for word from the notes; no model was asked")
@@ -174,7 +181,6 @@ def print_support(answer: Answer, supports: Sequence[Support]) -> None:
 
 class _Opened(NamedTuple):
     workspace: Workspace
-    assistant: Assistant
     scope: Scope
 
 
@@ -190,7 +196,7 @@ def _open(
     workspace = open_workspace(folder, settings_of(assignments, retrieval__threshold=threshold))
     if not no_update:
         bring_up_to_date(workspace)
-    return _Opened(workspace, workspace.assistant(), _scope(workspace, prefix))
+    return _Opened(workspace, _scope(workspace, prefix))
 
 
 def _scope(workspace: Workspace, prefix: str) -> Scope:
@@ -223,7 +229,7 @@ def _lines() -> Iterator[str]:
 
 def _search_one(opened: _Opened, question: str, *, as_json: bool) -> bool:
     """Print one search; whether it was refused."""
-    trace = opened.assistant.retrieve(question, scope=opened.scope)
+    trace = opened.workspace.retriever().retrieve(question, opened.scope)
     if as_json:
         say_json(search_json(trace))
     else:

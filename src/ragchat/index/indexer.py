@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from ragchat.chunking.chunk import Chunk, TokenCounter
-from ragchat.chunking.chunker import chunk_document
 from ragchat.chunking.options import ChunkOptions
 from ragchat.documents.document import Document
 from ragchat.documents.reader import extractor_of, open_reader, supported
@@ -50,7 +49,7 @@ class Indexer:
         expected_stamp: Callable[[], EmbedderStamp | None] = lambda: None,
         read: Reader | None = None,
         extractor_of: Callable[[str], str] = extractor_of,
-        chunk: Chunker = chunk_document,
+        chunk: Chunker | None = None,
     ) -> None:
         self._folder = folder
         self._index = index
@@ -60,7 +59,7 @@ class Indexer:
         self._expected_stamp = expected_stamp
         self._read = read
         self._extractor_of = extractor_of
-        self._chunk = chunk
+        self._chunk = chunk or _chunk_document
 
     def survey(self) -> Survey:
         """What lies in the folder, before anything is read. Raises FolderMissing."""
@@ -133,6 +132,13 @@ class Indexer:
             f"the settings ask for {_described(asked, kept)}",
             hint="ragchat index --rebuild",
         )
+
+
+def _chunk_document(document: Document, options: ChunkOptions, counter: TokenCounter) -> list[Chunk]:
+    # Imported when a document is cut: most runs before a question find nothing new.
+    from ragchat.chunking.chunker import chunk_document
+
+    return chunk_document(document, options, counter)
 
 
 def _described(stamp: IndexStamp, other: IndexStamp) -> str:
