@@ -36,7 +36,13 @@ def test_without_a_range_the_whole_document(ragchat: Ragchat) -> None:
 def test_json(ragchat: Ragchat) -> None:
     ragchat("index")
     told = json.loads(ragchat("show", "house/lease.md", "--chars", "0,7", "--json").out)
-    assert told == {"document": "house/lease.md", "start": 0, "end": 7, "text": "# Lease"}
+    assert told == {
+        "document": "house/lease.md",
+        "locator": "#char=0,7",
+        "start": 0,
+        "end": 7,
+        "text": "# Lease",
+    }
 
 
 def test_crlf_and_other_scripts_keep_their_ranges(ragchat: Ragchat, notes: Path) -> None:

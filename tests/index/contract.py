@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ragchat.documents.document import FailedDocument
+from ragchat.documents.document import FailedDocument, Locator
 from ragchat.errors import IndexMissing, RevisionConflict
 from ragchat.index.protocol import Coverage, Hit, Index, IndexStamp, Scope, Snapshot
 from ragchat.index.rows import text_digest
@@ -91,6 +91,19 @@ class IndexContract(ABC):
         hits = snapshot.dense(EMBEDDER.embed_question("second"), 1, ANYWHERE)
         assert snapshot.chunks([hit.chunk_id for hit in hits]) == [chunk]
         assert chunk.sent == "words, second words"
+
+    def test_places_and_gaps_are_kept_with_the_document(self, begun: Index) -> None:
+        place = Locator("page", "2", 0, 5)
+        whole = dataclasses.replace(document("a.pdf", "words"), locators=(place,), gaps=("page 1: blurred",))
+        begun.replace(whole, source("a.pdf", whole.text), [], embed([]))
+        put(begun, "b.md", "whole")
+        assert begun.document_locators("a.pdf") == (place,)
+        assert begun.document_locators("b.md") == begun.document_locators("no.md") == ()
+        assert begun.gaps() == {"a.pdf": ("page 1: blurred",)}
+        assert {name: known.has_gaps for name, known in begun.sources().items()} == {
+            "a.pdf": True,
+            "b.md": False,
+        }
 
     def test_equal_distances_come_in_order_of_their_ids(self, begun: Index) -> None:
         put(begun, "a.md", *["same words"] * 9)

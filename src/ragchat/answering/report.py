@@ -86,6 +86,8 @@ def status_json(status: FolderStatus) -> dict[str, Any]:
             "stale": status.stale,
         },
         "failures": _failures(status.failures),
+        "skipped": dict(status.skipped),
+        "gaps": _gaps(status.gaps),
         "chunks": status.chunks,
         "stamp": None
         if stamp is None
@@ -117,6 +119,7 @@ def index_json(report: IndexReport) -> dict[str, Any]:
         },
         "failures": _failures(report.failures),
         "skipped": dict(report.skipped),
+        "gaps": _gaps(report.gaps),
         "chunks": report.chunks,
         "chunks_embedded": report.chunks_embedded,
         "seconds": round(report.seconds, 3),
@@ -149,6 +152,10 @@ def _failures(failures: Iterable[FailedDocument]) -> list[dict[str, str]]:
     return [
         {"document": failure.name, "reason": failure.reason, "hint": failure.hint} for failure in failures
     ]
+
+
+def _gaps(gaps: Mapping[str, tuple[str, ...]]) -> list[dict[str, Any]]:
+    return [{"document": name, "missing": list(missing)} for name, missing in gaps.items()]
 
 
 def _source(candidate: Candidate, cited: frozenset[int]) -> dict[str, Any]:

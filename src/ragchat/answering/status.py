@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ class FolderStatus:
 
     indexed: up to date. stale: made by another embedder, chunker or extractor, or changed or deleted since.
     notice: one line, where the embedder cannot read these notes.
+    gaps: indexed documents of which something could not be read, with what and why.
     """
 
     folder: Path
@@ -39,6 +40,7 @@ class FolderStatus:
     extractors: tuple[str, ...]
     threshold: Threshold | None
     notice: str = ""
+    gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_status(
@@ -78,6 +80,7 @@ def read_status(
         extractors=tuple(sorted({source.extractor for source in kept})),
         threshold=current_threshold(index, settings.retrieval),
         notice=legibility_notice(index),
+        gaps=index.gaps(),
     )
 
 

@@ -22,10 +22,11 @@ from ragchat.chunking.graphemes import cluster_starts
 from ragchat.chunking.header import Headers
 from ragchat.chunking.options import ChunkOptions
 from ragchat.chunking.pieces import LONGEST_RAW, Cutter, Piece
-from ragchat.chunking.places import Breaks, LocatorTable, all_sections
+from ragchat.chunking.places import Breaks, all_sections
 from ragchat.chunking.speech import Speech
 from ragchat.documents.document import Document, Section, Span
 from ragchat.documents.lines import Lines
+from ragchat.documents.locators import place_of, same_place
 from ragchat.errors import UsageError
 
 SMALLEST_WINDOW = 48
@@ -63,7 +64,6 @@ class _Chunker:
         self._section_starts = [section.start for section in self._sections]
         self._special_tokens = counter.count_tokens("")
         self._lines = Lines(document.text)
-        self._locators = LocatorTable(document.locators)
 
     def by_boundaries(self) -> Iterator[Chunk]:
         sections = self._sections
@@ -130,6 +130,7 @@ class _Chunker:
             tokens <= room
             and self._cutter.fits(start, piece.end, self._size)
             and not self._breaks.part(start, piece.end)
+            and same_place(self._document.locators, start, piece.start)
         )
 
     def _within_window(
@@ -186,7 +187,7 @@ class _Chunker:
             context_start=context_start,
             tokens=tokens,
             header_tokens=header_tokens,
-            locator=self._locators.locator_of(start, end),
+            locator=place_of(self._document.locators, start, end),
             lead=self._document.text[context_start:start],
         )
 

@@ -1,27 +1,11 @@
-"""Where a person would look for an offset: its page, its section, and what lies before it."""
+"""Where a person would look for an offset: its section, and what lies before it."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Sequence
 
-from ragchat.documents.document import Document, Locator, Section, Span
-from ragchat.documents.locators import label
-
-
-class LocatorTable:
-    """Finds the page, slide or cell in which a range begins."""
-
-    def __init__(self, locators: Sequence[Locator]) -> None:
-        self._locators = sorted(locators, key=lambda locator: locator.start)
-        self._starts = [locator.start for locator in self._locators]
-        self._ends = [locator.end for locator in self._locators]
-
-    def locator_of(self, start: int, end: int) -> str:
-        """`page=12` for the range's beginning, `t=132.4,158.9` for all of it; "" where there is none."""
-        first = bisect_right(self._ends, start)
-        last = bisect_left(self._starts, end) - 1
-        return label(self._locators[first], self._locators[last]) if first <= last else ""
+from ragchat.documents.document import Document, Section, Span
 
 
 class Breaks:

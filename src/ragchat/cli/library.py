@@ -61,7 +61,7 @@ def status(folder: Path | None, assignments: tuple[str, ...], failed: bool, as_j
     if as_json:
         say_json(status_json(told))
     elif failed:
-        _print_failures(told.failures)
+        _print_failures(told.failures, told.gaps)
     else:
         _print_status(told)
     return 0
@@ -102,7 +102,7 @@ def _print_report(report: IndexReport) -> None:
         say(f"{report.pending:,} documents pending, taken up by the next run{reason}")
     if report.skipped:
         say(f"skipped: {_counted(report.skipped)}")
-    _print_failures(report.failures)
+    _print_failures(report.failures, report.gaps)
 
 
 def _print_status(told: FolderStatus) -> None:
@@ -122,17 +122,20 @@ def _print_status(told: FolderStatus) -> None:
     if told.threshold is not None:
         detail = f": {told.threshold.detail}" if told.threshold.detail else ""
         say(f"  threshold   {told.threshold.value:.3f} ({told.threshold.origin}{detail})")
-    _print_failures(told.failures)
+    _print_failures(told.failures, told.gaps)
     if told.notice:
         note(told.notice)
     if told.stale:
         note("stale documents are read again by the next index, ask or search")
 
 
-def _print_failures(failures: Sequence[FailedDocument]) -> None:
+def _print_failures(failures: Sequence[FailedDocument], gaps: Mapping[str, Sequence[str]]) -> None:
     for failure in failures:
         hint = f" ({escape_line(failure.hint)})" if failure.hint else ""
         say(f"failed: {escape_line(failure.name)}: {escape_line(failure.reason)}{hint}")
+    for name, missing in gaps.items():
+        more = f"; {len(missing) - 1:,} more like it" if len(missing) > 1 else ""
+        say(f"read in part: {escape_line(name)}: {escape_line(missing[0])}{more}")
 
 
 def _counted(skipped: Mapping[str, int]) -> str:

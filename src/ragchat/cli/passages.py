@@ -14,6 +14,7 @@ from ragchat.cli.console import is_terminal, note, readable, say, say_json
 from ragchat.cli.evidence import escaped_lines
 from ragchat.cli.opening import open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
+from ragchat.documents.locators import place_of
 from ragchat.errors import IndexMissing, UsageError
 from ragchat.index.scan import note_path
 
@@ -42,7 +43,11 @@ def show(
     text = _text(workspace, document)
     start, end = _range(chars, document, len(text))
     if as_json:
-        say_json({"document": document, "start": start, "end": end, "text": text[start:end]})
+        place = place_of(workspace.index().document_locators(document), start, end)
+        locator = f"#char={start},{end}" + (f"&{place}" if place else "")
+        say_json(
+            {"document": document, "locator": locator, "start": start, "end": end, "text": text[start:end]}
+        )
     elif is_terminal():
         say("\n".join(escaped_lines(text[start:end])))
     else:

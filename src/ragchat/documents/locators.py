@@ -6,11 +6,37 @@ A locator lies beside the characters and never in place of them. Its label is wr
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 
 from ragchat.documents.document import Locator
 
 _CELLS = re.compile(r"(?P<sheet>.*)!(?P<first>[A-Z]+\d+)(?::(?P<last>[A-Z]+\d+))?", re.DOTALL)
 _CORNER = re.compile(r"([A-Z]+)(\d+)")
+
+
+def place_of(locators: Sequence[Locator], start: int, end: int) -> str:
+    """`page=12` for where a range of text begins, `t=132.4,158.9` for all of it; "" where there is none.
+
+    locators: of one document, in order.
+    """
+    first = bisect_right(locators, start, key=lambda place: place.end)
+    last = bisect_left(locators, end, key=lambda place: place.start) - 1
+    return label(locators[first], locators[last]) if first <= last else ""
+
+
+def same_place(locators: Sequence[Locator], one: int, other: int) -> bool:
+    """Whether two offsets lie on one page, slide, chapter or cell: a passage is cited where it begins.
+
+    Rows and times do not part passages, because their labels tell the whole of it.
+    """
+    places = [bisect_right(locators, offset, key=lambda place: place.start) - 1 for offset in (one, other)]
+    return places[0] == places[1] or not all(
+        locators[at].kind in _WHERE_IT_BEGINS for at in places if at >= 0
+    )
+
+
+_WHERE_IT_BEGINS = frozenset({"page", "slide", "chapter", "cell"})
 
 
 def label(first: Locator, last: Locator) -> str:

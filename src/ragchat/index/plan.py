@@ -30,7 +30,7 @@ class Plan:
 def plan_update(
     found: Scan, sources: Mapping[str, Source], extractor_of: Callable[[str], str], *, retry: bool
 ) -> Plan:
-    """What has to be done to bring the index up to date. retry: read failed files again."""
+    """What has to be done to bring the index up to date. retry: read again what failed, whole or in part."""
     read: list[NoteFile] = []
     check: list[NoteFile] = []
     for note in found.notes:
@@ -62,7 +62,7 @@ def _must_be_read(known: Source, extractor: str, *, retry: bool) -> bool:
             # Without a digest it was never read: new permissions leave no trace in a file's time.
             return retry or not known.digest or known.extractor != extractor
         case "indexed":
-            return known.extractor != extractor
+            return known.extractor != extractor or (retry and known.has_gaps)
 
 
 def _may_have_changed(note: NoteFile, known: Source) -> bool:

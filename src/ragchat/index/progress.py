@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ragchat.documents.document import FailedDocument
@@ -49,6 +49,7 @@ class IndexReport:
 
     complete: False when it was cancelled or embedding failed; what was done stays, the rest is pending.
     pending: documents that still have to be embedded; the next run takes them up.
+    gaps: documents of which something could not be read, with what and why.
     embedding_error: why some of them could not be embedded, in one line, or "".
     warning: one line ("the folder is empty: index kept"), or "".
     """
@@ -68,6 +69,7 @@ class IndexReport:
     warning: str = ""
     pending: int = 0
     embedding_error: str = ""
+    gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 ProgressListener = Callable[[IndexProgress], None]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from ragchat.chunking.chunk import Chunk
-from ragchat.documents.document import Document, FailedDocument
+from ragchat.documents.document import Document, FailedDocument, Locator
 from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenVectors, Vector
 
 DocumentState = Literal["indexed", "failed", "stale"]
@@ -34,6 +34,7 @@ class Source:
     checked_ns: when its content was last read, in ns since the epoch. A file modified within seconds of that
         may have been edited again without a new modification time.
     revision: grows with each replacement; 0 where the index has no document of this name.
+    has_gaps: whether something of it could not be read.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Source:
     state: DocumentState
     checked_ns: int = 0
     revision: int = 0
+    has_gaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,12 @@ class Index(Protocol):
 
     def document_text(self, name: str) -> str | None:
         """The canonical text as it was when indexed; None for an unknown document."""
+
+    def document_locators(self, name: str) -> tuple[Locator, ...]:
+        """Pages, slides, rows and the like of that text, in order; none for an unknown document."""
+
+    def gaps(self) -> Mapping[str, tuple[str, ...]]:
+        """Documents of which something could not be read, by name, with what and why."""
 
     def read_value(self, key: str) -> str | None:
         """A small value kept with the index (the calibrated threshold, say)."""

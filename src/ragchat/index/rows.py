@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from ragchat.chunking.chunk import Chunk
-from ragchat.documents.document import Document, FailedDocument
+from ragchat.documents.document import Document, FailedDocument, Locator
 from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenVectors, Vector
 from ragchat.errors import IndexCorrupt, RevisionConflict
 from ragchat.index.postings import joined
@@ -70,13 +70,13 @@ def read_coverage(connection: sqlite3.Connection, stamp_id: int | None) -> Cover
 def read_sources(connection: sqlite3.Connection, stamp_id: int | None) -> dict[str, Source]:
     """Every document and every failed file, by name."""
     rows = connection.execute(
-        "SELECT name, size, modified_ns, digest, extractor, 'indexed', checked_ns, id FROM documents "
-        "WHERE stamp_id = :stamp UNION ALL "
-        "SELECT name, size, modified_ns, digest, extractor, 'failed', checked_ns, 0 FROM failures "
+        "SELECT name, size, modified_ns, digest, extractor, 'indexed', checked_ns, id, gaps <> '[]' "
+        "FROM documents WHERE stamp_id = :stamp UNION ALL "
+        "SELECT name, size, modified_ns, digest, extractor, 'failed', checked_ns, 0, 0 FROM failures "
         "WHERE stamp_id = :stamp ORDER BY name",
         {"stamp": stamp_id},
     )
-    return {row[0]: Source(*row) for row in rows}
+    return {row[0]: Source(*row[:8], bool(row[8])) for row in rows}
 
 
 def read_failures(connection: sqlite3.Connection, stamp_id: int | None) -> list[FailedDocument]:
@@ -233,9 +233,9 @@ def write_document(
     _check(document, source, chunks, vectors, tokens, dimensions)
     drop(connection, stamp_id, document.name)
     document_id = connection.execute(
-        "INSERT INTO documents (stamp_id, name, title, size, modified_ns, checked_ns, digest, extractor)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (stamp_id, document.name, document.title, *facts(source)),
+        "INSERT INTO documents (stamp_id, name, title, size, modified_ns, checked_ns, digest, extractor,"
+        " locators, gaps) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (stamp_id, document.name, document.title, *facts(source), *_places_and_gaps(document)),
     ).lastrowid
     connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, _pack_text(document.text)))
     for place, chunk in enumerate(chunks):
@@ -332,6 +332,27 @@ def _bury(connection: sqlite3.Connection, stamp_id: int, document_id: int) -> No
         connection.execute(
             "INSERT INTO dead (stamp_id, first_chunk, last_chunk) VALUES (?, ?, ?)", (stamp_id, first, last)
         )
+
+
+def _places_and_gaps(document: Document) -> tuple[str, str]:
+    places = [[place.kind, place.value, place.start, place.end] for place in document.locators]
+    return json.dumps(places, separators=(",", ":")), json.dumps(document.gaps)
+
+
+def document_locators(connection: sqlite3.Connection, stamp_id: int | None, name: str) -> tuple[Locator, ...]:
+    """Its pages, rows and the like; none for an unknown document."""
+    row = connection.execute(
+        "SELECT locators FROM documents WHERE stamp_id = ? AND name = ?", (stamp_id, name)
+    ).fetchone()
+    return tuple(Locator(*place) for place in json.loads(row[0])) if row else ()
+
+
+def read_gaps(connection: sqlite3.Connection, stamp_id: int | None) -> dict[str, tuple[str, ...]]:
+    """What of each document could not be read, by name; only those of which something could not."""
+    found = connection.execute(
+        "SELECT name, gaps FROM documents WHERE stamp_id = ? AND gaps <> '[]' ORDER BY name", (stamp_id,)
+    )
+    return {name: tuple(json.loads(gaps)) for name, gaps in found}
 
 
 def document_text(connection: sqlite3.Connection, stamp_id: int | None, name: str) -> str | None:

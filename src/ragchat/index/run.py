@@ -138,6 +138,7 @@ class Run:
             warning=plan.warning,
             pending=pending,
             embedding_error=self._batches.error if self._batches and pending else "",
+            gaps=self._index.gaps(),
         )
 
     def tell(self, phase: Phase) -> None:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from ragchat.chunking.chunk import Chunk
-from ragchat.documents.document import Document, FailedDocument
+from ragchat.documents.document import Document, FailedDocument, Locator
 from ragchat.embedding.embedder import Int8Matrix, Matrix, TokenVectors, Vector
 from ragchat.errors import IndexCorrupt, IndexMissing
 from ragchat.index import rows
@@ -265,6 +265,18 @@ class SqliteIndex:
         with self._reading() as connection:
             stamp_id, _, _ = rows.read_state(connection)
             return rows.document_text(connection, stamp_id, name)
+
+    def document_locators(self, name: str) -> tuple[Locator, ...]:
+        """Pages, slides, rows and the like of that text, in order; none for an unknown document."""
+        with self._reading() as connection:
+            stamp_id, _, _ = rows.read_state(connection)
+            return rows.document_locators(connection, stamp_id, name)
+
+    def gaps(self) -> Mapping[str, tuple[str, ...]]:
+        """Documents of which something could not be read, by name, with what and why."""
+        with self._reading() as connection:
+            stamp_id, _, _ = rows.read_state(connection)
+            return rows.read_gaps(connection, stamp_id)
 
     def read_value(self, key: str) -> str | None:
         """A small value kept with the index (the calibrated threshold, say)."""

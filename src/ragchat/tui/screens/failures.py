@@ -58,6 +58,8 @@ class FailuresScreen(Screen[None]):
         threshold = status.threshold
         parts: list[str | tuple[str, str]] = [(line, "bold"), f" · {count(status.chunks, 'chunk')}\n"]
         parts.append((f"skipped: {skipped or 'nothing'}\n", "$quiet"))
+        for name, missing in status.gaps.items():
+            parts.append((f"read in part: {one_line(name, 120)}: {one_line(missing[0], 200)}\n", "$warning"))
         if threshold is not None:
             detail = f": {one_line(threshold.detail, 120)}" if threshold.detail else ""
             parts.append((f"threshold {threshold.value:.3f}, {threshold.origin}{detail}", "$quiet"))
