@@ -100,7 +100,7 @@ class IndexContract(ABC):
         assert begun.document_locators("a.pdf") == (place,)
         assert begun.document_locators("b.md") == begun.document_locators("no.md") == ()
         assert begun.gaps() == {"a.pdf": ("page 1: blurred",)}
-        assert {name: known.has_gaps for name, known in begun.sources().items()} == {
+        assert {name: bool(known.has_gaps) for name, known in begun.sources().items()} == {
             "a.pdf": True,
             "b.md": False,
         }

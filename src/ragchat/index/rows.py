@@ -76,7 +76,7 @@ def read_sources(connection: sqlite3.Connection, stamp_id: int | None) -> dict[s
         "WHERE stamp_id = :stamp ORDER BY name",
         {"stamp": stamp_id},
     )
-    return {row[0]: Source(*row[:8], bool(row[8])) for row in rows}
+    return {row[0]: Source(*row) for row in rows}
 
 
 def read_failures(connection: sqlite3.Connection, stamp_id: int | None) -> list[FailedDocument]:
