@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ragchat.documents.blobs import data_blobs
 from ragchat.documents.document import Block, Document, FailedDocument, Span
@@ -41,28 +42,48 @@ def parse(data: bytes, name: str, digest: str) -> Document | FailedDocument:
     text = decoded.text
     front = front_matter(text)
     body = front.end if front else 0
-    blobs = data_blobs(text, body)
-    lines = Lines(text, body)
-    found = outline(_lines_to_parse(text, body, blobs))
-    pieces = [_as_text_if_too_long(piece) for piece in found.pieces]
-
-    blocks = [_block(text, lines, piece) for piece in pieces]
-    comments = [Span(block.start, block.end) for block in blocks if _is_only_comments(text, block)]
-    excluded = merged([*([Span(0, body)] if front else []), *blobs, *comments])
-    headings = [_heading(lines, piece, found.references) for piece in pieces if piece.level]
-    first_heading = next((heading.words for heading in headings if heading.words), "")
+    found = structure_of(text, body)
+    excluded = merged([*([Span(0, body)] if front else []), *found.excluded])
+    first_heading = next((heading.words for heading in found.headings if heading.words), "")
     return Document(
         name=name,
         title=(front.title if front else "") or first_heading or title_from_name(name),
         text=text,
         encoding=decoded.encoding,
-        sections=sections_of(headings, body, len(text)),
-        blocks=tuple(cut_blocks(text, with_captions(text, blocks), excluded)),
-        silent=tuple(subtract(merged(_silent(text, lines, pieces, blocks, found)), excluded)),
+        sections=sections_of(found.headings, body, len(text)),
+        blocks=tuple(found.blocks),
+        silent=tuple(found.silent),
         excluded=tuple(excluded),
         locators=(),
         extractor=EXTRACTOR,
         digest=digest,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """What is known of ranges of a Markdown text; each list in order."""
+
+    headings: list[Heading]
+    blocks: list[Block]
+    silent: list[Span]
+    excluded: list[Span]
+
+
+def structure_of(text: str, body: int = 0) -> Structure:
+    """The structure of `text[body:]`, with offsets into `text`."""
+    blobs = data_blobs(text, body)
+    lines = Lines(text, body)
+    found = outline(_lines_to_parse(text, body, blobs))
+    pieces = [_as_text_if_too_long(piece) for piece in found.pieces]
+    blocks = [_block(text, lines, piece) for piece in pieces]
+    comments = [Span(block.start, block.end) for block in blocks if _is_only_comments(text, block)]
+    excluded = merged([*blobs, *comments])
+    return Structure(
+        headings=[_heading(lines, piece, found.references) for piece in pieces if piece.level],
+        blocks=cut_blocks(text, with_captions(text, blocks), excluded),
+        silent=subtract(merged(_silent(text, lines, pieces, blocks, found)), excluded),
+        excluded=excluded,
     )
 
 

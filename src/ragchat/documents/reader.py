@@ -44,6 +44,11 @@ class _Format:
         return f"ragchat.documents.{self.module}"
 
 
+_CODE = """
+    json jsonl ndjson yaml yml toml ini cfg conf properties xml bib sql py pyi js mjs cjs ts tsx jsx java kt
+    scala groovy c h cc cpp cxx hpp cs go rs swift rb php pl lua r jl sh bash zsh fish ps1 bat css scss less
+    vue svelte hs ml ex exs erl clj el vim dart f90 asm nix tf proto graphql cmake gradle tcl sol zig awk diff
+"""
 # A file without a suffix is plain text: that is how README, TODO and many people's notes are named.
 _FORMATS = (
     _Format("markdown/2", "markdown", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
@@ -58,6 +63,12 @@ _FORMATS = (
     _Format("pptx/1", "pptx", (".pptx", ".pptm"), isolated=True),
     _Format("opendocument/1", "opendocument", (".odt", ".ods", ".odp"), isolated=True),
     _Format("rtf/1", "rtf", (".rtf",), isolated=True),
+    _Format("notebook/1", "notebook", (".ipynb",)),
+    _Format("subtitles/1", "subtitles", (".srt", ".vtt")),
+    _Format("rst/1", "rst", (".rst", ".rest")),
+    _Format("org/1", "org", (".org",)),
+    _Format("latex/1", "latex", (".tex", ".ltx")),
+    _Format("code/1", "code", tuple(f".{suffix}" for suffix in _CODE.split())),
 )
 _BY_SUFFIX = {suffix: form for form in _FORMATS for suffix in form.suffixes}
 
