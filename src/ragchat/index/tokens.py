@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-import sys
 import unicodedata
 from collections.abc import Iterable, Iterator
 
@@ -39,20 +38,19 @@ _WORD_SPLIT = re.compile(r"[-._'+,]")
 def tokenize(text: str) -> list[str]:
     """Tokens in the order of the text, repeated as often as they stand there; `"` alone gives none."""
     if text.isascii():
-        folded, pattern = text.lower(), _ascii_pattern()
+        runs = _ascii_pattern().findall(text.lower())
     else:
         compatible = unicodedata.normalize("NFKC", text).translate(_FOLDED_APART)
-        folded, pattern = unicodedata.normalize("NFKC", compatible.casefold()), _unicode_pattern()
+        runs = _unicode_pattern().findall(unicodedata.normalize("NFKC", compatible.casefold()))
     tokens: list[str] = []
-    for match in pattern.finditer(folded):
-        run = match.group()
-        if match.lastgroup == "spaceless":
+    for run in runs:
+        if not run.isascii() and _spaceless_pattern().match(run):
             tokens += _bigrams(run)
         elif run.isalnum():
             tokens.append(run)
         else:
             tokens += _levels(run)
-    return [sys.intern(token) for token in tokens if len(token) <= LONGEST_TOKEN]
+    return [token for token in tokens if len(token) <= LONGEST_TOKEN]
 
 
 def _levels(run: str) -> Iterator[str]:
@@ -77,7 +75,7 @@ def _bigrams(run: str) -> list[str]:
 def _pattern(word: str, others: str) -> re.Pattern[str]:
     connector = f"(?:[{_PATH_CONNECTORS}{_WORD_CONNECTORS}]|(?<=[0-9]),(?=[0-9]))"
     # `c++`, `c#`: the sign belongs to the word when no further word follows it.
-    return re.compile(f"(?P<word>{word}+(?:{connector}{word}+)*(?:\\+{{1,2}}|#)?){others}")
+    return re.compile(f"{word}+(?:{connector}{word}+)*(?:\\+{{1,2}}|#)?{others}")
 
 
 @functools.cache
@@ -87,8 +85,13 @@ def _ascii_pattern() -> re.Pattern[str]:
 
 @functools.cache
 def _unicode_pattern() -> re.Pattern[str]:
-    others = f"|(?P<spaceless>[{_SPACELESS}][{_SPACELESS}{_marks()}]*)|(?P<emoji>[{_EMOJI}])"
+    others = f"|[{_SPACELESS}][{_SPACELESS}{_marks()}]*|[{_EMOJI}]"
     return _pattern(f"[{_word_characters()}]", others)
+
+
+@functools.cache
+def _spaceless_pattern() -> re.Pattern[str]:
+    return re.compile(f"[{_SPACELESS}]")
 
 
 @functools.cache
