@@ -21,7 +21,7 @@ from ragchat.cli.progress import StatusLine
 from ragchat.errors import UsageError
 from ragchat.evaluation.collection import collected_path
 from ragchat.evaluation.examination import load_folder_questions
-from ragchat.evaluation.questions import QuestionSet, thinned
+from ragchat.evaluation.questions import Problem, QuestionSet, thinned
 from ragchat.evaluation.report import answers_json, metrics_of, report_json, smaller_is_better
 from ragchat.evaluation.strategies import Cutting, cuttings_named
 from ragchat.evaluation.study import study
@@ -189,11 +189,8 @@ def _questions(
     index = workspace.index()
     spoken = in_the_notes_language(strangers, index.snapshot()) if strangers else []
     questions = load_folder_questions([*files, *spoken], workspace.folder, index, plan.settings)
-    for problem in questions.problems[:_PROBLEMS_SHOWN]:
-        note(f"{'left out' if plan.skip_invalid else 'ragchat'}: {escape_line(str(problem))}")
+    report_problems(questions.problems, "left out" if plan.skip_invalid else "ragchat")
     count = len(questions.problems)
-    if count > _PROBLEMS_SHOWN:
-        note(f"… and {count - _PROBLEMS_SHOWN:,} more")
     if count and not plan.skip_invalid:
         raise UsageError(
             f"{count:,} of the questions cannot be used", hint="mend them, or leave them out: --skip-invalid"
@@ -201,6 +198,14 @@ def _questions(
     if not questions.questions:
         raise UsageError("no question is left to ask", hint=_HINT)
     return replace(questions, questions=thinned(questions.questions, plan.limit))
+
+
+def report_problems(problems: Sequence[Problem], what: str) -> None:
+    """Each record that cannot be used, up to a screenful, on stderr."""
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        note(f"{what}: {escape_line(str(problem))}")
+    if len(problems) > _PROBLEMS_SHOWN:
+        note(f"… and {len(problems) - _PROBLEMS_SHOWN:,} more")
 
 
 def _print(reports: Sequence[Mapping[str, Any]], *, as_json: bool, suite: bool) -> None:

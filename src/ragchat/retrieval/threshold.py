@@ -1,7 +1,8 @@
 """Which threshold holds for an index, kept with it, so that asking needs no calibration.
 
 A fixed number in the settings wins. Otherwise the automatic threshold is calibrated after indexing and kept
-under the stamp of what made the vectors; it is made anew when the folder has grown or shrunk by a fifth.
+under the stamp of what made the vectors; it is made anew when the folder has grown or shrunk by a fifth. What
+the user's own questions moved it by (`ragchat calibrate`) is kept apart, and holds for each new one.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import asdict, dataclass
 from ragchat.embedding.embedder import Embedder
 from ragchat.index.protocol import Index, IndexStamp
 from ragchat.retrieval.adaptive import gate_version, read_gate
+from ragchat.retrieval.calibrated import kept_calibration, moved
 from ragchat.retrieval.calibration import FEWEST_CHUNKS, calibrate
 from ragchat.retrieval.off_topic import load_off_topic_questions, off_topic_asked, set_version
 from ragchat.retrieval.retriever import require_same_embedder
@@ -35,7 +37,7 @@ def current_threshold(index: Index, settings: RetrievalSettings) -> Threshold | 
     if fixed is not None:
         return fixed
     kept = kept_threshold(index)
-    return kept.threshold if kept else None
+    return moved(kept.threshold, kept_calibration(index)) if kept else None
 
 
 def needs_refresh(index: Index, settings: RetrievalSettings) -> bool:
@@ -60,7 +62,7 @@ def refresh_threshold(index: Index, embedder: Embedder, settings: RetrievalSetti
     questions = load_off_topic_questions()
     threshold = calibrate(snapshot, off_topic_asked(embedder, questions), settings)
     _write(index, snapshot.stamp, KeptThreshold(threshold, snapshot.chunk_count, _made_with()))
-    return threshold
+    return moved(threshold, kept_calibration(index))
 
 
 def fixed_threshold(settings: RetrievalSettings) -> Threshold | None:
