@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ragchat.embedding.embedder import Embedder, EmbedderStamp
     from ragchat.index.progress import ProgressListener
     from ragchat.index.store import SqliteIndex
+    from ragchat.retrieval.cross_encoder import CrossEncoderReranker
     from ragchat.settings import Settings
 
 
@@ -27,6 +28,7 @@ class FolderIndex:
         self._loading = threading.Lock()
         self._index: SqliteIndex | None = None
         self._embedder: Embedder | None = None
+        self._reranker: CrossEncoderReranker | None = None
 
     def exists(self) -> bool:
         """Whether the folder was ever indexed."""
@@ -80,6 +82,19 @@ class FolderIndex:
                     cancel=cancel,
                 )
             return self._embedder
+
+    def reranker(self) -> CrossEncoderReranker | None:
+        """The configured cross-encoder, loaded once; None where none is. Raises EmbedderUnavailable."""
+        name = self._settings.retrieval.cross_encoder
+        if not name:
+            return None
+        from ragchat.paths import cache_dir
+        from ragchat.retrieval.cross_encoder import open_cross_encoder
+
+        with self._loading:
+            if self._reranker is None:
+                self._reranker = open_cross_encoder(name, cache_dir() / "models")
+            return self._reranker
 
     def expected_stamp(self) -> EmbedderStamp | None:
         """What the configured embedder would give, without loading it; None where that cannot be told."""

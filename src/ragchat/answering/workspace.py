@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
     from ragchat.index.protocol import Index
     from ragchat.index.waiting import Waiting
+    from ragchat.retrieval.cross_encoder import CrossEncoderReranker
     from ragchat.settings import Settings
 
 _JUST_NOW_SECONDS = 2.0
@@ -58,6 +59,10 @@ class Workspace(FolderModels):
     def embedder(self) -> Embedder:
         """The configured embedder, loaded once. Raises EmbedderUnavailable."""
         return self._kept.embedder()
+
+    def reranker(self) -> CrossEncoderReranker | None:
+        """The configured cross-encoder, loaded once; None where none is. Raises EmbedderUnavailable."""
+        return self._kept.reranker()
 
     def has_index(self) -> bool:
         """Whether the folder was ever indexed."""
@@ -152,7 +157,8 @@ class Workspace(FolderModels):
 
             return RetrieverAtOnce(index, waiting, embedder, self._kept.chunking(), settings)
         threshold = refresh_threshold(index, embedder, settings)
-        return Covering(Retriever(index.snapshot(), embedder, settings, threshold), self._changes)
+        retriever = Retriever(index.snapshot(), embedder, settings, threshold, self._kept.reranker())
+        return Covering(retriever, self._changes)
 
     def assistant(self) -> Assistant:
         """Answers questions from the latest whole state of the index."""

@@ -39,6 +39,9 @@ _HINT = "docs/evaluation.md shows how a question file looks"
 @click.option("--sets", type=click.Path(path_type=Path), help="Every question set below this folder instead.")
 @click.option("--strategies", default="", metavar="NAMES", help="Ways of cutting to compare: all, or a,b.")
 @click.option("--embedder", "embedders", multiple=True, metavar="MODEL", help="Embedding models to compare.")
+@click.option(
+    "--cross-encoder", default="", metavar="MODEL", help="A reranker to compare with, by path or name."
+)
 @click.option("--limit", default=0, metavar="N", help="Only N answerable questions, N near misses, N others.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out questions that cannot be used.")
 @click.option("--no-update", is_flag=True, help="Examine the index as it is.")
@@ -58,6 +61,7 @@ def evaluate(
     sets: Path | None,
     strategies: str,
     embedders: tuple[str, ...],
+    cross_encoder: str,
     limit: int,
     skip_invalid: bool,
     no_update: bool,
@@ -79,6 +83,7 @@ def evaluate(
         settings_of(assignments),
         cuttings_named([name for name in strategies.split(",") if name]),
         embedders,
+        cross_encoder,
         limit,
         skip_invalid=skip_invalid,
         update=not no_update,
@@ -113,6 +118,7 @@ class _Plan:
     settings: Settings
     cuttings: Sequence[Cutting]
     embedders: Sequence[str]
+    cross_encoder: str
     limit: int
     skip_invalid: bool
     update: bool
@@ -154,7 +160,8 @@ def _one(
     questions = _questions(plan, workspace, files, strangers)
     line = StatusLine()
     try:
-        examined = study(workspace, questions, plan.cuttings, plan.embedders, tell=line.show, cancel=stopped)
+        others = (plan.cuttings, plan.embedders, plan.cross_encoder)
+        examined = study(workspace, questions, *others, tell=line.show, cancel=stopped)
         if not examined or stopped.is_set():
             return {}
         report = report_json(name, examined, questions, datetime.now(UTC).astimezone())

@@ -19,6 +19,7 @@ from ragchat.evaluation.questions import QuestionSet
 from ragchat.evaluation.structure import Structure, measure_structure
 from ragchat.index.protocol import Index, Source
 from ragchat.index.scan import note_path
+from ragchat.retrieval.cross_encoder import CrossEncoderReranker
 from ragchat.retrieval.retriever import Retriever
 from ragchat.retrieval.threshold import refresh_threshold
 from ragchat.retrieval.trace import Threshold
@@ -64,19 +65,21 @@ def examine(
     questions: QuestionSet,
     place: Path,
     *,
+    reranker: CrossEncoderReranker | None = None,
     on_progress: AskingListener | None = None,
     cancel: threading.Event | None = None,
 ) -> Examined:
     """Ask all questions of the index as it is. place: where it lies. Raises IndexMissing, IndexStale."""
     threshold = refresh_threshold(index, embedder, settings.retrieval)
     snapshot = index.snapshot()
-    retriever = Retriever(snapshot, embedder, settings.retrieval, threshold)
+    retriever = Retriever(snapshot, embedder, settings.retrieval, threshold, reranker)
     stamp, corpus = asdict(snapshot.stamp), corpus_digest(index.sources().values())
     made_by = {
         "corpus": corpus,
         "stamp": stamp,
         "retrieval": asdict(settings.retrieval),
         "threshold": asdict(threshold),
+        "reranker": "" if reranker is None else reranker.weights,
     }
     asked = ask_all(
         questions.questions, retriever.retrieve, made_by=made_by, on_progress=on_progress, cancel=cancel

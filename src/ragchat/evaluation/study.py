@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ragchat.answering.workspace import Workspace
@@ -18,7 +18,8 @@ from ragchat.evaluation.strategies import Cutting
 from ragchat.evaluation.variant import variant_index
 from ragchat.index.progress import IndexProgress
 from ragchat.index.protocol import Index
-from ragchat.paths import folder_data_dir
+from ragchat.paths import cache_dir, folder_data_dir
+from ragchat.retrieval.cross_encoder import CrossEncoderReranker, open_cross_encoder
 
 CURRENT = "current"
 
@@ -31,17 +32,22 @@ def study(
     questions: QuestionSet,
     cuttings: Sequence[Cutting] = (),
     embedders: Sequence[str] = (),
+    cross_encoder: str = "",
     *,
     tell: Narrator,
     cancel: threading.Event,
 ) -> list[Examined]:
-    """The folder as it is set up first, then every cutting under every embedder; fewer after a cancel.
+    """The folder as it is set up, then with the cross-encoder, then cut and embedded otherwise.
+
+    Fewer of them after a cancel.
 
     embedders: names as in the settings; the configured one alone where there is none. Without a cutting the
     configured one is taken. The workspace's index must be up to date.
     Raises EmbedderUnavailable, IndexMissing, IndexStale, SetupError.
     """
     strategies: list[_Strategy] = [_Current(workspace)]
+    if cross_encoder:
+        strategies.append(_Current(workspace, cross_encoder))
     models = tuple(embedders) or (workspace.settings.embedding.model,)
     as_set_up = Cutting("", ChunkOptions(**asdict(workspace.settings.chunking)))
     strategies += [
@@ -59,17 +65,18 @@ def study(
         def asked(done: int, total: int, say: Narrator = say) -> None:
             say(f"asked {done:,} of {total:,} questions")
 
-        with strategy.opened(say, cancel) as (index, embedder, place):
+        with strategy.opened(say, cancel) as opened:
             if cancel.is_set():
                 break
             examined.append(
                 examine(
                     strategy.name,
-                    index,
-                    embedder,
+                    opened.index,
+                    opened.embedder,
                     workspace.settings,
                     questions,
-                    place,
+                    opened.place,
+                    reranker=opened.reranker,
                     on_progress=asked,
                     cancel=cancel,
                 )
@@ -77,20 +84,32 @@ def study(
     return examined
 
 
-Opened = tuple[Index, Embedder, Path]
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """place: the folder that holds the index's files."""
+
+    index: Index
+    embedder: Embedder
+    place: Path
+    reranker: CrossEncoderReranker | None
 
 
 class _Current:
-    """The folder's own index."""
+    """The folder's own index, with another cross-encoder where one is named."""
 
-    name = CURRENT
-
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, cross_encoder: str = "") -> None:
         self._workspace = workspace
+        self._cross_encoder = cross_encoder
+        self.name = f"{CURRENT} + {cross_encoder}" if cross_encoder else CURRENT
 
     @contextmanager
-    def opened(self, say: Narrator, cancel: threading.Event) -> Iterator[Opened]:  # noqa: ARG002 -- as below
-        yield self._workspace.index(), self._workspace.embedder(), folder_data_dir(self._workspace.folder)
+    def opened(self, say: Narrator, cancel: threading.Event) -> Iterator[_Opened]:  # noqa: ARG002 -- as below
+        workspace = self._workspace
+        reranker = workspace.reranker()
+        if self._cross_encoder:
+            say("loading the cross-encoder")
+            reranker = open_cross_encoder(self._cross_encoder, cache_dir() / "models")
+        yield _Opened(workspace.index(), workspace.embedder(), folder_data_dir(workspace.folder), reranker)
 
 
 class _Variant:
@@ -103,7 +122,7 @@ class _Variant:
         self.name = " ".join(filter(None, (model if named else "", cutting.name)))
 
     @contextmanager
-    def opened(self, say: Narrator, cancel: threading.Event) -> Iterator[Opened]:
+    def opened(self, say: Narrator, cancel: threading.Event) -> Iterator[_Opened]:
         def progress(told: IndexProgress) -> None:
             say(f"{told.phase}, {told.documents_done:,} of {told.documents_total:,} documents")
 
@@ -116,7 +135,7 @@ class _Variant:
             on_progress=progress,
             cancel=cancel,
         ) as opened:
-            yield opened
+            yield _Opened(*opened, self._workspace.reranker())
 
     def _embedder(self, say: Narrator, cancel: threading.Event) -> Embedder:
         settings = self._workspace.settings

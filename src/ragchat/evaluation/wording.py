@@ -46,7 +46,7 @@ def rankings_table(rankings: Mapping[str, Any]) -> Rows:
 def strategies_table(reports: Sequence[Mapping[str, Any]]) -> Rows:
     """One row a strategy, in ragchat's order, with what the cutting did."""
     head = ["", "recall@1", "recall@4", "dense@4", "bm25@4", "mrr", "characters@4"]
-    rows = [[*head, "cut answers", "headers", "too long", "growth"]]
+    rows = [[*head, "cut answers", "headers", "too long", "growth", "ms"]]
     for report in reports:
         rankings, structure = report["rankings"], report["structure"]
         found = ["–"] * 6
@@ -59,7 +59,8 @@ def strategies_table(reports: Sequence[Mapping[str, Any]]) -> Rows:
         cut = structure["destroyed"]
         built = ["–" if cut is None else f"{cut['value']:.1%}", f"{structure['header_share']:.0%}"]
         built += [f"{structure['over_window']:,}", f"{structure['growth']:.2f}"]
-        rows.append([report["strategy"], *found, *built])
+        times = report["latency_ms"]
+        rows.append([report["strategy"], *found, *built, f"{times['median']:.0f}" if times else "–"])
     return rows
 
 
