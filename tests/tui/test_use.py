@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -358,3 +359,18 @@ async def test_what_a_source_is_worth_is_never_cut_off(width: int) -> None:
         await stage.opened()
         await stage.ask("Is it?")
         assert "not cited" in stage.text()
+
+
+async def test_a_drawing_that_took_long_is_followed_by_a_longer_pause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        turn = await stage.app.chat.conversation.begin_turn("When does the lease end?")
+        pauses = []
+        with monkeypatch.context() as stopped:
+            stopped.setattr(time, "monotonic", lambda: 100.0)
+            for began in (100.0, 99.75, 90.0):
+                turn._drawn(began)
+                pauses.append(turn._pause)
+        assert pauses == [0.1, 0.75, 1.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _WORKING = "◐"
 _BETWEEN_DRAWINGS = 0.1
 """Seconds: each drawing lays the conversation out anew, which the model needs the processor for."""
+_PAUSE_FOR_DRAWING, _LONGEST_PAUSE = 3.0, 1.0
 
 
 class TurnView(Vertical):
@@ -49,6 +51,7 @@ class TurnView(Vertical):
         self.offer: Offer | None = None
         self.text = ""
         self._pending = ""
+        self._pause = _BETWEEN_DRAWINGS
         self._stream: MarkdownStream | None = None
         self._body: AnswerText | None = None
 
@@ -94,7 +97,7 @@ class TurnView(Vertical):
             self._say(f"{_WORKING} answering")
         self.text += text
         if not self._pending:
-            self.set_timer(_BETWEEN_DRAWINGS, self._draw_pending)
+            self.set_timer(self._pause, self._draw_pending)
         self._pending += text
 
     async def reopen(self) -> None:
@@ -118,7 +121,14 @@ class TurnView(Vertical):
     async def _draw_pending(self) -> None:
         text, self._pending = self._pending, ""
         if self._stream is not None:
+            began = time.monotonic()
             await self._stream.write(text)
+            self.call_after_refresh(self._drawn, began)
+
+    def _drawn(self, began: float) -> None:
+        """A drawing that took long is followed by a longer pause, in which keys are heard at once."""
+        took = time.monotonic() - began
+        self._pause = min(max(_BETWEEN_DRAWINGS, _PAUSE_FOR_DRAWING * took), _LONGEST_PAUSE)
 
     async def finish(self, answer: Answer, evidence: Evidence) -> None:
         """The answer as it will stay."""
