@@ -77,11 +77,11 @@ def as_table(rows: Sequence[Row]) -> str:
     """A Markdown table, its columns aligned for a terminal."""
     lines = [("case", "what", "median", "middle half", "ratio", "goal")]
     for row in rows:
-        spread = f"{_number(row.low)}–{_number(row.high)}" if row.low is not None and row.rounds > 1 else ""
+        spread = f"{shown(row.low)}–{shown(row.high)}" if row.low is not None and row.rounds > 1 else ""
         ratio = f"{row.ratio:.2f} × {row.against}" if row.ratio is not None else ""
         verdict = {None: "", True: "✓ ", False: "✗ "}[row.met] + row.goal
         name = f"{row.name} ({row.note})" if row.note else row.name
-        lines.append((row.case, name, f"{_number(row.value)} {row.unit}", spread, ratio, verdict))
+        lines.append((row.case, name, f"{shown(row.value)} {row.unit}", spread, ratio, verdict))
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     drawn = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
@@ -119,7 +119,8 @@ def machine_facts(load_before: tuple[float, float, float]) -> dict[str, object]:
     }
 
 
-def _number(value: float | None) -> str:
+def shown(value: float | None) -> str:
+    """A figure for a person; "" for none."""
     if value is None:
         return ""
     if value >= 100:

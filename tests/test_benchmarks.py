@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from benchmarks import synthetic
 from benchmarks.__main__ import SUBJECTS, main
-from benchmarks.report import Row, as_table
+from benchmarks.compare import main as compare
+from benchmarks.report import Row, as_json, as_table
 from benchmarks.series import Series, take_turns
 
 from ragchat import paths
@@ -57,6 +58,18 @@ def test_the_table_says_which_goals_are_kept() -> None:
     assert "0.50 × numpy" in lines[2]
     assert "✓ 3 ms" in lines[2]
     assert "✗ 3 ms" in lines[3]
+
+
+def test_two_runs_are_laid_beside_each_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old = Row("s", "a case", "ragchat", 12.25, "ms", ratio=2.5, against="numpy", goal="3 ms", met=False)
+    new = Row("s", "a case", "ragchat", 1.5, "ms", ratio=0.5, against="numpy", goal="3 ms", met=True)
+    gone = Row("s", "a case", "another", 1.0, "s")
+    for name, rows in (("old.json", [gone, old]), ("new.json", [new])):
+        (tmp_path / name).write_text(as_json(rows, {}), encoding="utf-8")
+    assert compare([str(tmp_path / "old.json"), str(tmp_path / "new.json")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "| a case | another | 1.00 s |  |  |  |  |"
+    assert lines[3] == "| a case | ragchat | 12.2 ms | 2.50 × numpy | 1.50 ms | 0.50 × numpy | 3 ms ✓ |"
 
 
 @pytest.mark.parametrize("subject", ["updates", "queries"])
