@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sys
 import threading
@@ -107,6 +108,32 @@ def test_a_killed_export_leaves_no_rubbish_for_ever(
     _count_exports(race, monkeypatch)
     open_embedder(SETTINGS, ollama_host="", cache=tmp_path)
     assert not leftover.exists()
+
+
+def _export_unused_for(days: float, folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    folder.with_name(f"{folder.name}.lock").touch()
+    (folder / MODEL_FILE).write_bytes(b"model")
+    (folder / MANIFEST_FILE).write_text("{}")
+    then = time.time() - days * 24 * 3600
+    os.utime(folder / MANIFEST_FILE, (then, then))
+    return folder
+
+
+def test_exports_that_nobody_has_opened_for_a_month_are_deleted(tmp_path: Path) -> None:
+    old = _export_unused_for(40, tmp_path / "2-onnxruntime-1.20.0-abc")
+    other = _export_unused_for(3, tmp_path / "3-int8-onnxruntime-1.32.0-abc")
+    making.forget_unused(tmp_path)
+    assert not old.exists()
+    assert {path.name for path in tmp_path.iterdir()} == {other.name, f"{other.name}.lock"}
+    assert {path.name for path in other.iterdir()} == {MODEL_FILE, MANIFEST_FILE}
+
+
+def test_opening_an_export_tells_that_it_is_used(race: Race) -> None:
+    manifest = race.model / MANIFEST_FILE
+    os.utime(manifest, (0, 0))
+    open_embedder(SETTINGS, ollama_host="", cache=race.cache)
+    assert time.time() - manifest.stat().st_mtime < 600
 
 
 def test_a_failed_export_says_why_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

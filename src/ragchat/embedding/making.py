@@ -7,11 +7,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragchat.embedding.exported import MANIFEST_FILE
 from ragchat.errors import EmbedderUnavailable
 from ragchat.paths import make_private_dir
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from ragchat.embedding.prepare import Notify
 
 _POLL_SECONDS = 0.1
+_UNUSED_SECONDS = 30 * 24 * 3600
 
 
 def make_export(weights: Path, folder: Path, precision: str, notify: Notify, cancel: threading.Event) -> None:
@@ -32,6 +35,17 @@ def make_export(weights: Path, folder: Path, precision: str, notify: Notify, can
         if folder.exists():
             folder.rename(Path(making) / "damaged")
         made.rename(folder)
+    forget_unused(folder.parent)
+
+
+def forget_unused(exports: Path) -> None:
+    """Delete the exports that nobody has opened for a month: of an older onnxruntime, format or processor."""
+    for manifest in exports.glob(f"*/{MANIFEST_FILE}"):
+        if time.time() - manifest.stat().st_mtime > _UNUSED_SECONDS:
+            # The manifest first: what is deleted by halves is not opened.
+            manifest.unlink()
+            shutil.rmtree(manifest.parent, ignore_errors=True)
+            manifest.parent.with_name(f"{manifest.parent.name}.lock").unlink(missing_ok=True)
 
 
 def _run_export(weights: Path, target: Path, precision: str, cancel: threading.Event) -> None:

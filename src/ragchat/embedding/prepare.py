@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import platform
@@ -92,6 +93,8 @@ def _open(folder: Path, settings: EmbeddingSettings) -> OnnxEmbedder:
     if not all(cosine >= SMALLEST_COSINE for cosine in cosines):
         raise _Damaged("it gives other vectors than when it was made")
     assert_unit(vector[None, :], model=stamp.model)
+    with contextlib.suppress(OSError):
+        (folder / MANIFEST_FILE).touch()  # in use: see `making.forget_unused`
     return embedder
 
 
