@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
         return _complain("usage: python3 bootstrap.py demo | test [pytest arguments]")
     task, *rest = arguments
     try:
-        install("test" if task == "test" else "")
+        install("test" if task == "test" else "postgres-demo" if "postgres" in rest else "")
     except subprocess.CalledProcessError as error:
         return _complain(f"set-up failed at: {' '.join(map(str, error.cmd))}")
     return run_tests(rest) if task == "test" else _run(["-m", "ragchat", "demo", *rest])

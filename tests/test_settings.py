@@ -200,3 +200,16 @@ def test_loading_is_light() -> None:
         "assert not {'pydantic', 'numpy', 'click', 'textual', 'tomlkit'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://ann:secret@db/notes", "postgresql://db/notes?password=secret"],
+)
+def test_a_password_in_clear_is_refused_and_not_repeated(url: str, tmp_path: Path) -> None:
+    for given_ in ({"index.backend": url}, None):
+        environ = {} if given_ else {"RAGCHAT_INDEX_BACKEND": url}
+        with pytest.raises(UsageError) as refused:
+            load_settings(given_, environ=environ, config_file=tmp_path / "none.toml")
+        assert "secret" not in refused.value.message + refused.value.hint
+    assert load_settings({"index.backend": "postgresql://ann@db/notes"}, environ={}).index.library == "notes"

@@ -97,6 +97,19 @@ class OllamaSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """Where the index lies."""
+
+    backend: str = ""
+    """Empty: a file on this machine. `postgresql://user@host/database`: a library shared with others."""
+    library: str = "notes"
+    """The name of the shared library in its database."""
+    audiences: tuple[str, ...] = ()
+    """Who may see which folder of a shared library: `board/=board` for the database role board; the longest
+    prefix counts. What none of them names is for everybody who may read the library."""
+
+
+@dataclass(frozen=True, slots=True)
 class ScreenSettings:
     """How it looks."""
 
@@ -115,5 +128,6 @@ class Settings:
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
     ollama: OllamaSettings = field(default_factory=OllamaSettings)
+    index: IndexSettings = field(default_factory=IndexSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)
     origins: dict[str, str] = field(default_factory=dict)

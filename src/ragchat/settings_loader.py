@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
+from urllib.parse import parse_qs, urlsplit
 
 from ragchat.errors import UsageError
 from ragchat.paths import config_dir
@@ -155,11 +156,22 @@ def _file_values(path: Path, types: Mapping[str, Any]) -> Iterator[tuple[str, ob
 def _checked(name: str, fitted: object | None, given: object, place: str) -> object:
     low, high = setting_range(name)
     in_range = not isinstance(fitted, int | float) or isinstance(fitted, bool) or low <= fitted <= high
+    if name == "index.backend" and _has_password(str(fitted)):
+        raise UsageError(
+            f"{place}: index.backend carries a password in clear",
+            hint="leave it out, and put it into ~/.pgpass or a service file: see docs/shared-library.md",
+        )
     if fitted is None or not in_range:
         raise UsageError(
             f"{place}: {name} = {given!r} does not fit: it is {allowed_values(name)}", hint=_HINT
         )
     return fitted
+
+
+def _has_password(url: str) -> bool:
+    """Whether a database address holds what would stand in a file, in `ragchat config` and on the screen."""
+    parts = urlsplit(url)
+    return bool(parts.password) or "password" in parse_qs(parts.query)
 
 
 def _typed(kind: Any, value: object) -> object | None:

@@ -11,8 +11,8 @@ import pytest
 
 from ragchat.documents.document import FailedDocument, Locator
 from ragchat.errors import IndexMissing, RevisionConflict
+from ragchat.index.packing import text_digest
 from ragchat.index.protocol import Coverage, Hit, Index, IndexStamp, Scope, Snapshot
-from ragchat.index.rows import text_digest
 from ragchat.index.tokens import tokenize
 from tests.doubles import WordEmbedder
 from tests.index.building import EMBEDDER, STAMP, chunks_of, document, embed, put, source, tokens_of

@@ -67,7 +67,11 @@ class MemorySnapshot:
     def _within(self, scope: Scope) -> list[int]:
         return [chunk_id for chunk_id in self.ids if scope.admits(self._chunks[chunk_id].document)]
 
-    def dense(self, question: Vector, limit: int, scope: Scope) -> list[Hit]:
+    @property
+    def approximate(self) -> bool:
+        return False
+
+    def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:
         hits = [
             Hit(chunk_id, 1.0 - float(self._vectors[chunk_id] @ question)) for chunk_id in self._within(scope)
         ]

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragchat.chunking.chunk import Chunk
+from ragchat.embedding.embedder import Vector
 from ragchat.errors import IndexStale, UsageError
-from ragchat.index.protocol import Scope
+from ragchat.index.protocol import Hit, Scope
 from ragchat.retrieval.retriever import LONGEST_QUESTION, Retriever
 from ragchat.retrieval.search import DEPTH
 from ragchat.retrieval.trace import RetrievalTrace, Threshold
@@ -304,3 +305,25 @@ def test_the_passage_that_meets_every_word_comes_first() -> None:
         for rerank in ("off", "late")
     }
     assert first["late"] == "long.md"
+
+
+class Forgetful(MemorySnapshot):
+    """Proposes the farthest first, as an approximate index does at its worst, unless told to be exact."""
+
+    @property
+    def approximate(self) -> bool:
+        return True
+
+    def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:
+        found = super().dense(question, len(self.ids), scope)
+        return found[:limit] if exact else found[-1:]
+
+    def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
+        return []
+
+
+def test_what_an_approximate_search_missed_is_no_refusal() -> None:
+    snapshot = Forgetful(NOTES, EMBEDDER)
+    asked = Retriever(snapshot, EMBEDDER, RetrievalSettings(), Threshold(0.65, "setting"))
+    assert documents(asked.retrieve("When does the lease end, on 31 March 2027?")) == ["house/lease.md"]
+    assert asked.retrieve("quantum chromodynamics").refused

@@ -7,15 +7,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragchat.errors import IndexCorrupt
+from ragchat.errors import IndexCorrupt, UsageError
 
 if TYPE_CHECKING:
     from ragchat.chunking.options import ChunkOptions
     from ragchat.embedding.embedder import Embedder, EmbedderStamp
+    from ragchat.index.postgres.store import PostgresIndex
     from ragchat.index.progress import ProgressListener
-    from ragchat.index.store import SqliteIndex
+    from ragchat.index.protocol import Index
     from ragchat.retrieval.cross_encoder import CrossEncoderReranker
-    from ragchat.settings import Settings
+    from ragchat.settings import IndexSettings, Settings
 
 
 class FolderIndex:
@@ -26,32 +27,58 @@ class FolderIndex:
         self._settings = settings
         self._opening = threading.RLock()
         self._loading = threading.Lock()
-        self._index: SqliteIndex | None = None
+        self._index: Index | None = None
         self._embedder: Embedder | None = None
         self._reranker: CrossEncoderReranker | None = None
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether the index is a library in a database, which other people use too."""
+        return bool(self._settings.index.backend)
+
     def exists(self) -> bool:
-        """Whether the folder was ever indexed."""
+        """Whether anything was ever indexed. Raises StorageFailed, UsageError for a database."""
         from ragchat.index.schema import INDEX_FILE
+
+        if self.is_shared:
+            return self.opened().stamp is not None
 
         return self._index is not None or (self._data_dir / INDEX_FILE).exists()
 
-    def opened(self) -> SqliteIndex:
-        """The index, created when there is none. Raises IndexCorrupt, StorageFailed."""
-        from ragchat.index.store import open_index
-
+    def opened(self) -> Index:
+        """The index, created when there is none. Raises IndexCorrupt, StorageFailed, UsageError."""
         with self._opening:
             if self._index is None:
-                self._index = open_index(self._data_dir)
+                self._index = self._open()
             return self._index
 
-    def to_rebuild(self) -> SqliteIndex:
+    def _open(self) -> Index:
+        if self.is_shared:
+            return _open_shared(self._settings.index)
+        from ragchat.index.store import open_index
+
+        return open_index(self._data_dir)
+
+    def library(self) -> PostgresIndex:
+        """The shared library. Raises UsageError where the index is a file, StorageFailed."""
+        from ragchat.index.postgres.store import PostgresIndex
+
+        index = self.opened() if self.is_shared else None
+        if not isinstance(index, PostgresIndex):
+            raise UsageError(
+                "the index is a file on this machine, not a shared library",
+                hint="name one: --index postgresql://user@host/database",
+            )
+        return index
+
+    def to_rebuild(self) -> Index:
         """Also in place of a file that is damaged: rebuilding is its remedy."""
-        from ragchat.index.store import replace_damaged_index
+        from ragchat.index.store import SqliteIndex, replace_damaged_index
 
         try:
             index = self.opened()
-            index.check()
+            if isinstance(index, SqliteIndex):
+                index.check()
         except IndexCorrupt:
             self.close()
             with self._opening:
@@ -114,3 +141,14 @@ class FolderIndex:
             index, self._index = self._index, None
         if index is not None:
             index.close()
+
+
+def _open_shared(settings: IndexSettings) -> Index:
+    if not settings.backend.startswith(("postgresql://", "postgres://")):
+        raise UsageError(
+            f"index.backend = {settings.backend!r} is no database that ragchat knows",
+            hint='write it as "postgresql://user@host:5432/database"',
+        )
+    from ragchat.index.postgres.store import open_library
+
+    return open_library(settings.backend, settings.library, settings.audiences)

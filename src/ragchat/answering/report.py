@@ -100,6 +100,7 @@ def status_json(status: FolderStatus) -> dict[str, Any]:
         },
         "threshold": None if threshold is None else threshold.value,
         "threshold_from": None if threshold is None else threshold.origin,
+        **({"library": status.library} if status.library else {}),
     }
 
 

@@ -16,7 +16,6 @@ from ragchat.retrieval.trace import Threshold
 if TYPE_CHECKING:
     from ragchat.embedding.embedder import EmbedderStamp
     from ragchat.index.scan import Scan
-    from ragchat.index.store import SqliteIndex
     from ragchat.settings import Settings
 
 
@@ -27,6 +26,7 @@ class FolderStatus:
     indexed: up to date. stale: made by another embedder, chunker or extractor, or changed or deleted since.
     notice: one line, where the embedder cannot read these notes.
     gaps: indexed documents of which something could not be read, with what and why.
+    library: where a shared index lies, without secrets; "" for one on this machine.
     """
 
     folder: Path
@@ -41,11 +41,12 @@ class FolderStatus:
     threshold: Threshold | None
     notice: str = ""
     gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    library: str = ""
 
 
 def read_status(
     folder: Path,
-    index: SqliteIndex | None,
+    index: Index | None,
     settings: Settings,
     *,
     chunker: str,
@@ -58,11 +59,14 @@ def read_status(
     from ragchat.retrieval.legibility import legibility_notice
     from ragchat.retrieval.threshold import current_threshold
 
-    found = _scan(folder, settings)
+    # A shared library may have been made of a folder on another machine.
+    found = None if settings.index.backend else _scan(folder, settings)
     skipped = dict(found.skipped) if found else {}
     if index is None or (stamp := index.stamp) is None:
         failures = tuple(index.failures()) if index else ()
-        return FolderStatus(folder, 0, len(failures), 0, skipped, failures, 0, None, (), None)
+        return FolderStatus(
+            folder, 0, len(failures), 0, skipped, failures, 0, None, (), None, library=_library(settings)
+        )
     sources = index.sources()
     kept = [source for source in sources.values() if source.state != "failed"]
     wanted = expected_stamp()
@@ -81,7 +85,17 @@ def read_status(
         threshold=current_threshold(index, settings.retrieval),
         notice=legibility_notice(index),
         gaps=index.gaps(),
+        library=_library(settings),
     )
+
+
+def _library(settings: Settings) -> str:
+    if not settings.index.backend:
+        return ""
+    from ragchat.index.postgres.connection import described, is_local
+
+    away = "" if is_local(settings.index.backend) else "; notes leave this machine"
+    return f"{settings.index.library} in {described(settings.index.backend)}{away}"
 
 
 def changes_since(folder: Path, index: Index, settings: Settings) -> Changes:

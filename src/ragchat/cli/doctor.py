@@ -63,6 +63,8 @@ def _checks(workspace: Workspace) -> Iterator[Check]:
     yield _bundled()
     yield _embedder(workspace)
     yield _index(workspace)
+    if workspace.is_shared:
+        yield _library(workspace)
     yield _scanned_pages(workspace.settings.notes.ocr_languages)
     yield from model_checks(workspace)
     yield _terminal()
@@ -130,6 +132,14 @@ def _index(workspace: Workspace) -> Check:
     if told.failed:
         return Check("notes", "note", finding, "ragchat status --failed")
     return Check("notes", "note" if told.stale else "ok", finding, refresh if told.stale else "")
+
+
+def _library(workspace: Workspace) -> Check:
+    try:
+        server, library = workspace.describe_library(), workspace.status().library
+    except RagchatError as error:
+        return Check("shared library", "broken", error.message, error.hint)
+    return Check("shared library", "ok", f"{library}: {server}")
 
 
 def _terminal() -> Check:

@@ -10,14 +10,17 @@ import click
 from ragchat.answering.escape import escape_line
 from ragchat.answering.report import index_json, status_json
 from ragchat.answering.status import FolderStatus
+from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import interruptible, note, say, say_json, styled
 from ragchat.cli.opening import confirm_size, open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import IndexingLine
 from ragchat.documents.document import FailedDocument
+from ragchat.errors import UsageError
 from ragchat.index.progress import IndexReport
 
 FAILED, INTERRUPTED = 1, 130
+_FEW = 5
 
 
 @click.command()
@@ -33,6 +36,7 @@ def index(
     workspace = open_workspace(folder, settings_of(assignments))
     if not yes:
         confirm_size(workspace)
+        _confirm_forgetting(workspace)
     line = IndexingLine()
     try:
         with interruptible() as stopped:
@@ -87,6 +91,18 @@ def forget(folder: Path | None, assignments: tuple[str, ...], yes: bool) -> int:
     return 0
 
 
+def _confirm_forgetting(workspace: Workspace) -> None:
+    """A library that others use is not emptied by indexing the wrong folder."""
+    if not workspace.is_shared:
+        return
+    gone, known = workspace.would_forget()
+    if gone > max(_FEW, known // 2):
+        raise UsageError(
+            f"{workspace.folder} lacks {gone:,} of the library's {known:,} documents; nothing was changed",
+            hint=f"the right folder? Then: ragchat index --yes -f {workspace.folder}",
+        )
+
+
 def _print_report(report: IndexReport) -> None:
     changes = {
         "new": report.added,
@@ -107,6 +123,8 @@ def _print_report(report: IndexReport) -> None:
 
 def _print_status(told: FolderStatus) -> None:
     say(styled(escape_line(str(told.folder)), "1"))
+    if told.library:
+        say(f"  library     {escape_line(told.library)}")
     say(f"  documents   {told.indexed:,} indexed, {told.failed:,} failed, {told.stale:,} stale")
     say(f"  skipped     {_counted(told.skipped)}")
     say(f"  passages    {told.chunks:,}")
@@ -126,7 +144,8 @@ def _print_status(told: FolderStatus) -> None:
     if told.notice:
         note(told.notice)
     if told.stale:
-        note("stale documents are read again by the next index, ask or search")
+        by = "ragchat index" if told.library else "the next index, ask or search"
+        note(f"stale documents are read again by {by}")
 
 
 def _print_failures(failures: Sequence[FailedDocument], gaps: Mapping[str, Sequence[str]]) -> None:

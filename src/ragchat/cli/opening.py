@@ -38,7 +38,16 @@ def confirm_size(workspace: Workspace) -> None:
 
 
 def bring_up_to_date(workspace: Workspace) -> None:
-    """Edits show in this question. What is indexed already serves where that cannot be."""
+    """Edits show in this question. What is indexed already serves where that cannot be.
+
+    A shared library is searched as it is: `ragchat index` alone changes what others see.
+    """
+    if not workspace.is_shared:
+        update_index(workspace)
+
+
+def update_index(workspace: Workspace) -> None:
+    """Index what has changed; note what could not be."""
     confirm_size(workspace)
     line = IndexingLine()
     try:

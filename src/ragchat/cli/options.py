@@ -14,11 +14,25 @@ from ragchat.settings_loader import load_settings
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
+_BACKEND = "ragchat.index.backend"
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
+def _remember_backend(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.meta[_BACKEND] = value
+
+
 def settings_option(command: Decorated) -> Decorated:
-    """`--set KEY=VALUE` for any setting."""
+    """`--set KEY=VALUE` for any setting, and `--index URL` for the one that names a shared library."""
+    command = click.option(
+        "--index",
+        metavar="URL",
+        expose_value=False,
+        callback=_remember_backend,
+        help="A library shared in a database: postgresql://user@host/database.",
+    )(command)
     return click.option(
         "--set",
         "assignments",
@@ -46,6 +60,9 @@ def settings_of(assignments: tuple[str, ...], **flags: object) -> Settings:
         if not equals:
             raise UsageError(f"--set {assignment}: write KEY=VALUE", hint="--set retrieval.threshold=0.5")
         values[name.strip()] = value.strip()
+    backend = click.get_current_context().meta.get(_BACKEND)
+    if backend is not None:
+        values["index.backend"] = backend
     values |= {name.replace("__", "."): value for name, value in flags.items() if value is not None}
     return load_settings(values)
 

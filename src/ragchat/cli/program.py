@@ -46,6 +46,7 @@ COMMANDS = {
     "pull": ("ragchat.cli.models", "pull", "Have the model server download a model; goes on after a stop."),
     "calibrate": ("ragchat.cli.calibration", "calibrate", "Choose the threshold from your own questions."),
     "forget": ("ragchat.cli.library", "forget", "Delete a folder's index, conversation and questions."),
+    "share": ("ragchat.cli.sharing", "share", "Let a database role read a shared library."),
     "doctor": ("ragchat.cli.doctor", "doctor", "Check everything ragchat needs, each with its remedy."),
     "config": ("ragchat.cli.configuration", "config", "Show or set settings, and where each comes from."),
     "paths": ("ragchat.cli.configuration", "paths", "Where everything lies."),

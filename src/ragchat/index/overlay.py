@@ -15,8 +15,8 @@ import numpy as np
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Embedder, Int8Matrix, Matrix, Vector
 from ragchat.index.embedded import EmbeddedTexts
+from ragchat.index.packing import text_digest
 from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Snapshot
-from ragchat.index.rows import text_digest
 from ragchat.index.tokens import tokenize
 from ragchat.index.waiting import View
 from ragchat.index.words import idf, scores_of
@@ -75,9 +75,14 @@ class Overlay:
         """How many passages there are, those of the waiting documents estimated."""
         return (self.base.chunk_count if self.base else 0) + self.view.characters // _CHARACTERS_OF_A_CHUNK
 
-    def dense(self, question: Vector, limit: int, scope: Scope) -> list[Hit]:
+    @property
+    def approximate(self) -> bool:
+        """As the index is."""
+        return self.base is not None and self.base.approximate
+
+    def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:
         """Nearest passages among those that have vectors."""
-        found = self._of_base(self.base.dense(question, 2 * limit, scope)) if self.base else []
+        found = self._of_base(self.base.dense(question, 2 * limit, scope, exact=exact)) if self.base else []
         rows = [
             at
             for at, digest in enumerate(self._digests)

@@ -18,6 +18,10 @@ from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenV
 DocumentState = Literal["indexed", "failed", "stale"]
 
 
+Claim = Literal["ours", "theirs", "done"]
+"""Of a document several indexers could take: it is ours to do, another is at it, another has done it."""
+
+
 @dataclass(frozen=True, slots=True)
 class IndexStamp:
     """What made an index: a change of embedder or chunker makes every document stale."""
@@ -113,8 +117,15 @@ class Snapshot(Protocol):
     def chunk_count(self) -> int:
         """How many chunks can be found."""
 
-    def dense(self, question: Vector, limit: int, scope: Scope) -> list[Hit]:
-        """Nearest chunks by exact cosine distance, ascending; ties by chunk id."""
+    @property
+    def approximate(self) -> bool:
+        """Whether `dense` may miss a near chunk unless it is told to be exact."""
+
+    def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:
+        """Nearest chunks by cosine distance, ascending; ties by chunk id.
+
+        exact: compare every vector, whatever it takes; before a refusal.
+        """
 
     def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
         """Best chunks by BM25, descending; ties by chunk id; never one with score 0."""
@@ -213,6 +224,15 @@ class Index(Protocol):
 
     def fail(self, failure: FailedDocument, source: Source) -> None:
         """Record that the file cannot be read; its old version goes."""
+
+    def claim(self, name: str, revision: int) -> Claim:
+        """Take a document for this indexer before it is read; given back by `release`.
+
+        revision: the one it had when the work was planned, 0 for none.
+        """
+
+    def release(self, name: str) -> None:
+        """Let others have the document again."""
 
     def touch(self, source: Source) -> None:
         """The file's content is what it was: keep its new size, time and check; failed files too."""

@@ -5,18 +5,27 @@ stamp_id: whose documents. An index that is being rebuilt holds those of two sta
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document, FailedDocument, Locator
-from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenVectors, Vector
+from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenVectors
 from ragchat.errors import IndexCorrupt, RevisionConflict
+from ragchat.index.packing import (
+    check,
+    pack_places,
+    pack_text,
+    pack_tokens,
+    storable,
+    text_digest,
+    unpack_locators,
+    unpack_text,
+    unpack_tokens,
+)
 from ragchat.index.postings import joined
 from ragchat.index.protocol import Coverage, IndexStamp, Scope, Source
 from ragchat.index.tokens import tokenize
@@ -25,11 +34,6 @@ from ragchat.index.view import Ids, are_unit
 _REBUILD = "ragchat index --rebuild"
 _PARAMETERS = 500
 """SQLite takes a limited number of parameters in one statement."""
-
-
-def text_digest(text: str) -> str:
-    """What a chunk's text is known by: its sha256, in hex."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_number(connection: sqlite3.Connection, query: str, *parameters: object) -> int:
@@ -230,14 +234,14 @@ def write_document(
 ) -> None:
     """Put the document in place of whatever has its name. Raises ValueError for what does not fit."""
     dimensions = read_stamp(connection, stamp_id).embedder.dimensions
-    _check(document, source, chunks, vectors, tokens, dimensions)
+    check(document, source, chunks, vectors, tokens, dimensions)
     drop(connection, stamp_id, document.name)
     document_id = connection.execute(
         "INSERT INTO documents (stamp_id, name, title, size, modified_ns, checked_ns, digest, extractor,"
         " locators, gaps) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (stamp_id, document.name, document.title, *facts(source), *_places_and_gaps(document)),
+        (stamp_id, document.name, document.title, *facts(source), *pack_places(document)),
     ).lastrowid
-    connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, _pack_text(document.text)))
+    connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, pack_text(document.text)))
     for place, chunk in enumerate(chunks):
         at = chunk.text.rfind(chunk.lead + chunk.content)
         chunk_id = connection.execute(
@@ -294,7 +298,7 @@ def write_failure(
     connection.execute(
         "INSERT INTO failures (stamp_id, name, reason, hint, size, modified_ns, checked_ns, digest,"
         " extractor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (stamp_id, failure.name, _storable(failure.reason), _storable(failure.hint), *facts(source)),
+        (stamp_id, failure.name, storable(failure.reason), storable(failure.hint), *facts(source)),
     )
 
 
@@ -334,17 +338,12 @@ def _bury(connection: sqlite3.Connection, stamp_id: int, document_id: int) -> No
         )
 
 
-def _places_and_gaps(document: Document) -> tuple[str, str]:
-    places = [[place.kind, place.value, place.start, place.end] for place in document.locators]
-    return json.dumps(places, separators=(",", ":")), json.dumps(document.gaps)
-
-
 def document_locators(connection: sqlite3.Connection, stamp_id: int | None, name: str) -> tuple[Locator, ...]:
     """Its pages, rows and the like; none for an unknown document."""
     row = connection.execute(
         "SELECT locators FROM documents WHERE stamp_id = ? AND name = ?", (stamp_id, name)
     ).fetchone()
-    return tuple(Locator(*place) for place in json.loads(row[0])) if row else ()
+    return unpack_locators(row[0]) if row else ()
 
 
 def read_gaps(connection: sqlite3.Connection, stamp_id: int | None) -> dict[str, tuple[str, ...]]:
@@ -362,7 +361,7 @@ def document_text(connection: sqlite3.Connection, stamp_id: int | None, name: st
         "WHERE d.stamp_id = ? AND d.name = ?",
         (stamp_id, name),
     ).fetchone()
-    return None if row is None else _unpack_text(row[0])
+    return None if row is None else unpack_text(row[0])
 
 
 def unpack_vectors(blobs: Sequence[bytes], dimensions: int) -> Matrix:
@@ -375,79 +374,11 @@ def unpack_vectors(blobs: Sequence[bytes], dimensions: int) -> Matrix:
     return matrix
 
 
-def stacked(vectors: Sequence[Vector]) -> Matrix:
-    """Vectors as the rows of a matrix."""
-    return np.stack(vectors) if vectors else np.zeros((0, 0), np.float32)
-
-
-def stacked_tokens(matrices: Sequence[Int8Matrix | None]) -> TokenVectors | None:
-    """The token vectors of several texts; None when any has none."""
-    whole = [matrix for matrix in matrices if matrix is not None]
-    if len(whole) < len(matrices) or not whole:
-        return None
-    offsets = np.concatenate([[0], np.cumsum([len(matrix) for matrix in whole])]).astype(np.int64)
-    return TokenVectors(offsets, np.concatenate(whole))
-
-
-def pack_tokens(tokens: Int8Matrix) -> bytes:
-    """One chunk's token vectors: their width in four bytes, then the rows."""
-    return int(tokens.shape[1]).to_bytes(4, "little") + tokens.astype(np.int8).tobytes()
-
-
-def unpack_tokens(packed: bytes) -> Int8Matrix:
-    """What `pack_tokens` packed. Raises IndexCorrupt."""
-    width = int.from_bytes(packed[:4], "little")
-    try:
-        matrix: Int8Matrix = np.frombuffer(packed, dtype=np.int8, offset=4)
-        return matrix.reshape(-1, width) if len(matrix) else matrix.reshape(0, width)
-    except ValueError as error:
-        raise IndexCorrupt("token vectors in the index are damaged", hint=_REBUILD) from error
-
-
-def _check(
-    document: Document,
-    source: Source,
-    chunks: Sequence[Chunk],
-    vectors: Matrix,
-    tokens: TokenVectors | None,
-    dimensions: int,
-) -> None:
-    if source.name != document.name:
-        raise ValueError(f"the source of {document.name!r} is named {source.name!r}")
-    if len(vectors) != len(chunks) or (chunks and vectors.shape[1] != dimensions):
-        raise ValueError(f"{document.name!r}: vectors of shape {vectors.shape} for {len(chunks)} chunks")
-    if not are_unit(vectors):
-        raise ValueError(f"{document.name!r}: vectors are not of unit length")
-    if tokens is not None and len(tokens.offsets) != len(chunks) + 1:
-        raise ValueError(f"{document.name!r}: token vectors of other texts than its {len(chunks)} chunks")
-    for chunk in chunks:
-        if (chunk.document, chunk.title) != (document.name, document.title):
-            raise ValueError(f"{document.name!r} is given a chunk of {chunk.document!r} ({chunk.title!r})")
-        if document.text[chunk.context_start : chunk.end] != chunk.lead + chunk.content:
-            raise ValueError(f"{document.name!r}: a chunk is no slice of it at {chunk.start}-{chunk.end}")
-
-
 def _read_text(connection: sqlite3.Connection, document_id: int) -> str:
     row = connection.execute("SELECT text FROM texts WHERE document_id = ?", (document_id,)).fetchone()
     if row is None:
         raise IndexCorrupt("the index lacks a document's text", hint=_REBUILD)
-    return _unpack_text(row[0])
-
-
-def _pack_text(text: str) -> bytes:
-    return zlib.compress(text.encode())
-
-
-def _storable(text: str) -> str:
-    """A reason may quote what is no Unicode, the bytes of a path say; it is shown escaped."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
-def _unpack_text(packed: bytes) -> str:
-    try:
-        return zlib.decompress(packed).decode()
-    except (zlib.error, UnicodeDecodeError) as error:
-        raise IndexCorrupt(f"a document's text in the index is damaged: {error}", hint=_REBUILD) from error
+    return unpack_text(row[0])
 
 
 def _select(

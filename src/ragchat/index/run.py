@@ -22,12 +22,15 @@ from ragchat.errors import FolderMissing, RagchatError
 from ragchat.index.batches import Batches, Prepared
 from ragchat.index.embedded import EmbeddedTexts
 from ragchat.index.intake import Reader, has_digest, take_in, touched, unexpected
+from ragchat.index.packing import text_digest
 from ragchat.index.plan import Plan
 from ragchat.index.progress import IndexProgress, IndexReport, Phase, ProgressListener
 from ragchat.index.protocol import Index, Source
-from ragchat.index.rows import text_digest
 from ragchat.index.scan import NoteFile, Scan
 from ragchat.index.waiting import Waiting
+
+_OTHERS_SECONDS = 0.5
+"""Until it is looked again whether another indexer has done what it took."""
 
 _QUIET_SECONDS = 0.1
 """A listener is told no oftener: a screen cannot show more."""
@@ -80,6 +83,7 @@ class Run:
         self._left = EmbeddedTexts()
         self._moved_away: set[str] = set()
         self._moving: set[str] = set()
+        self._theirs: list[str] = []
 
     def embedder(self) -> Embedder:
         """The embedder, opened when first asked for. Raises EmbedderUnavailable, IndexStale."""
@@ -104,7 +108,17 @@ class Run:
         self._unchanged += plan.unchanged
         self._total = len(to_read)
         self._waiting.begin((note.name for note in to_read), plan.gone, known)
-        unread = iter(to_read)
+        self._work(iter(to_read))
+        while self._theirs and not self._stopped():
+            # Whoever took them may have died: then they are ours after all.
+            self._cancel.wait(_OTHERS_SECONDS)
+            theirs, self._theirs = set(self._theirs), []
+            self._work(note for note in to_read if note.name in theirs)
+        # Only a whole pass tells what moved: after a cancel what is gone waits for the next run.
+        if not self._cancel.is_set():
+            self._remove_gone(plan.gone)
+
+    def _work(self, unread: Iterator[NoteFile]) -> None:
         while not self._stopped():
             self._take_ahead(unread)
             self._waiting.let_questions_pass()
@@ -113,9 +127,6 @@ class Run:
             self._prepare(*waits)
         if self._batches is not None:
             self._batches.flush()
-        # Only a whole pass tells what moved: after a cancel what is gone waits for the next run.
-        if not self._cancel.is_set():
-            self._remove_gone(plan.gone)
 
     def report(self, found: Scan, plan: Plan) -> IndexReport:
         """What was done, and what the index holds now."""
@@ -216,7 +227,21 @@ class Run:
             hint="what was done is kept; when the folder is back: ragchat index",
         )
 
+    def _is_ours(self, name: str) -> bool:
+        """Whether this indexer is to do it; several may share the work on a library."""
+        known = self._known.get(name)
+        claim = self._index.claim(name, known.revision if known else 0)
+        if claim == "theirs":
+            self._theirs.append(name)
+            self._waiting.leave(name)
+        elif claim == "done":
+            self._unchanged += 1
+            self._finish_document(name)
+        return claim == "ours"
+
     def _prepare(self, document: Document, source: Source) -> None:
+        if not self._is_ours(document.name):
+            return
         self._current = document.name
         embedder = self.embedder()
         if self._batches is None:
@@ -301,6 +326,7 @@ class Run:
         self._finish_document(source.name)
 
     def _finish_document(self, name: str) -> None:
+        self._index.release(name)
         self._waiting.leave(name)
         self._done += 1
         self._tell_now_and_then("indexing")

@@ -55,7 +55,12 @@ class SqliteSnapshot:
         """How many chunks can be found."""
         return self._view.chunk_count
 
-    def dense(self, question: Vector, limit: int, scope: Scope) -> list[Hit]:
+    @property
+    def approximate(self) -> bool:
+        """Never: what is proposed is certified to be the nearest."""
+        return False
+
+    def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:  # noqa: ARG002
         """Nearest chunks by exact cosine distance, ascending; ties by chunk id."""
         self._check(question[np.newaxis])
         return self._view.dense(question, limit, self._documents(scope))

@@ -17,7 +17,8 @@ from ragchat.embedding.embedder import Int8Matrix, Matrix, TokenVectors, Vector
 from ragchat.errors import IndexCorrupt, IndexMissing
 from ragchat.index import rows
 from ragchat.index.lock import writer_lock
-from ragchat.index.protocol import Coverage, IndexStamp, Source
+from ragchat.index.packing import stacked, stacked_tokens, text_digest
+from ragchat.index.protocol import Claim, Coverage, IndexStamp, Source
 from ragchat.index.schema import (
     INDEX_FILE,
     connect,
@@ -224,6 +225,13 @@ class SqliteIndex:
         with self._changing() as connection:
             rows.write_failure(connection, self._begun(connection), failure, source)
 
+    def claim(self, name: str, revision: int) -> Claim:  # noqa: ARG002
+        """Whoever is `writing` has every document."""
+        return "ours"
+
+    def release(self, name: str) -> None:
+        """Nothing was taken."""
+
     def touch(self, source: Source) -> None:
         """The file's content is what it was: keep its new size, time and check; failed files too."""
         with self._transaction("IMMEDIATE") as connection:
@@ -236,7 +244,7 @@ class SqliteIndex:
         """
         with self._changing() as connection:
             stamp_id = self._begun(connection)
-            digests = [rows.text_digest(chunk.text) for chunk in chunks]
+            digests = [text_digest(chunk.text) for chunk in chunks]
             places = rows.read_chunks_of_texts(connection, stamp_id, digests)
             known = self._vectors(connection, stamp_id, places)
             tokens = self._token_vectors(connection, stamp_id, places)
@@ -249,8 +257,8 @@ class SqliteIndex:
                 document,
                 source,
                 chunks,
-                rows.stacked([known[digest] for digest in digests]),
-                rows.stacked_tokens([tokens.get(digest) for digest in digests]),
+                stacked([known[digest] for digest in digests]),
+                stacked_tokens([tokens.get(digest) for digest in digests]),
             )
         self._seal(stamp_id)
 

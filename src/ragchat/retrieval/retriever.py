@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -41,6 +41,14 @@ EVERYWHERE = Scope()
 
 LONGEST_QUESTION = 20_000
 """Characters: half a second's work for the encoder. A megabyte, pasted by mistake, took it minutes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    judged: tuple[Candidate, ...]
+    threshold: Threshold
+    literal: LiteralMatch | None
+    rerank_ms: float
 
 
 class Retriever:
@@ -89,39 +97,45 @@ class Retriever:
         started = perf_counter()
         asked = asked_with(self._embedder, words)
         embedded = perf_counter()
-        found = find(self._snapshot, asked, self._settings.candidates, scope)
+        tried = self._try(asked, scope, admit)
+        if not _any_sent(tried.judged) and self._snapshot.approximate:
+            # What an approximate search has missed never becomes a refusal.
+            tried = self._try(asked, scope, admit, exact=True)
+
+        return RetrievalTrace(
+            question=question,
+            scope=scope,
+            candidates=tried.judged,
+            threshold=tried.threshold,
+            nearest=min((c.distance for c in tried.judged if not math.isnan(c.distance)), default=None),
+            coverage=self._snapshot.coverage,
+            literal=None if _any_sent(tried.judged) else tried.literal,
+            timings_ms={
+                "embed": (embedded - started) * 1000.0,
+                "search": (perf_counter() - embedded) * 1000.0 - tried.rerank_ms,
+                "rerank": tried.rerank_ms,
+            },
+        )
+
+    def _try(self, asked: Asked, scope: Scope, admit: AbstractSet[int], *, exact: bool = False) -> _Tried:
+        found = find(self._snapshot, asked, self._settings.candidates, scope, exact=exact)
         searched = perf_counter()
         late = self._settings.rerank == "late"
         met = closeness_of(self._snapshot, asked, found) if late else None
         candidates = self._reranked(asked, found, met)
-        reranked = perf_counter()
+        rerank_ms = (perf_counter() - searched) * 1000.0
         threshold = self._threshold_for(asked, found, met, scope)
         judged = self._judge(candidates, threshold)
         literal: LiteralMatch | None = None
         if not _any_sent(judged):
-            match = find_literal(words, self._snapshot, scope, self._embedder.count_tokens)
+            match = find_literal(asked.text, self._snapshot, scope, self._embedder.count_tokens)
             if match is not None:
                 candidates = self._first(match.chunk_ids, candidates, asked.vector)
                 literal = LiteralMatch(match.term, self._judge(candidates, threshold)[0])
             judged = self._judge(candidates, threshold, admit)
         elif admit:
             judged = self._judge(candidates, threshold, admit)
-        done = perf_counter()
-
-        return RetrievalTrace(
-            question=question,
-            scope=scope,
-            candidates=judged,
-            threshold=threshold,
-            nearest=min((c.distance for c in judged if not math.isnan(c.distance)), default=None),
-            coverage=self._snapshot.coverage,
-            literal=None if _any_sent(judged) else literal,
-            timings_ms={
-                "embed": (embedded - started) * 1000.0,
-                "search": (searched - embedded + done - reranked) * 1000.0,
-                "rerank": (reranked - searched) * 1000.0,
-            },
-        )
+        return _Tried(judged, threshold, literal, rerank_ms)
 
     def _reranked(self, asked: Asked, found: Found, met: Closeness | None) -> Sequence[Candidate]:
         first = found.candidates[:DEPTH]

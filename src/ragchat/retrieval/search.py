@@ -44,9 +44,9 @@ def asked_with(embedder: Embedder, text: str) -> Asked:
     return Asked(text, vector, tokens)
 
 
-def find(snapshot: Snapshot, asked: Asked, limit: int, scope: Scope) -> Found:
-    """At most `limit` proposals of each search, fused."""
-    dense = snapshot.dense(asked.vector, limit, scope)
+def find(snapshot: Snapshot, asked: Asked, limit: int, scope: Scope, *, exact: bool = False) -> Found:
+    """At most `limit` proposals of each search, fused. exact: as for `Snapshot.dense`."""
+    dense = snapshot.dense(asked.vector, limit, scope, exact=exact)
     lexical = snapshot.lexical(tokenize(asked.text), limit, scope)
     order = fuse([[hit.chunk_id for hit in hits] for hits in (dense, lexical)])
     return Found(dense, candidates_of(snapshot, order, asked.vector, _ranks(dense), _ranks(lexical), lexical))

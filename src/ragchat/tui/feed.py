@@ -175,7 +175,7 @@ class Feed:
     def _folder_opened(self, status: FolderStatus, model: str) -> None:
         self.model, self.status = model, status
         self._screen.header.tell(model=model)
-        if status.indexed:
+        if status.indexed or status.library:
             self._show_status(status)
 
     def _show_status(self, status: FolderStatus) -> None:

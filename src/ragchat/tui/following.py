@@ -64,7 +64,7 @@ class Following:
 
     def _index(self, *, rebuild: bool, retry: bool, following: bool) -> None:
         session, workspace = self._session, self._session.workspace
-        if not self._is_watching:
+        if not self._is_watching and not workspace.is_shared:
             self._is_watching = True
             self._start(self._watch)
         try:

@@ -175,7 +175,7 @@ class Session:
             workspace = self._open_workspace(self.folder, self._settings)
             self.post(ConversationRead(self, workspace.conversation().turns()))
             status, model = workspace.status(), workspace.model()
-            survey = workspace.survey() if status.indexed == 0 else None
+            survey = workspace.survey() if status.indexed == 0 and not workspace.is_shared else None
         except IndexCorrupt as error:
             self._workspace, self.opening = workspace, False
             self.post(IndexFailed(self, error))
@@ -190,7 +190,7 @@ class Session:
         self.start(self._watch_server)
         if survey is not None and survey.confirm:
             self.post(Confirm(self, survey))
-        else:
+        elif not workspace.is_shared:  # a library is searched as it is until somebody asks for its index
             self.index()
 
     def _answer(self, run: int, asked: Asked, cancel: threading.Event) -> None:

@@ -47,6 +47,8 @@ def index_state(status: FolderStatus) -> State:
     """How the index stands when nothing is going on."""
     if status.stale:
         return State("▲", "stale", "busy")
+    if status.library:
+        return State("●", "shared", "good")
     if status.failed:
         return State("●", f"fresh, {status.failed:,} failed", "busy")
     return State("●", "fresh", "good") if status.indexed else State("○", "empty", "quiet")

@@ -1,0 +1,1 @@
+"""The second backend: one library of notes for many people, in PostgreSQL with pgvector."""

@@ -1,0 +1,149 @@
+"""BM25 in SQL, equal to the local scores: the rarest words propose, the commoner ones only add.
+
+A chunk that holds none of the rare words can gain at most idf · (k1 + 1) from each of the others. As soon as
+the best `limit` partial scores lie above that sum, no further chunk can come in (MaxScore: Turtle and Flood
+1995, Information Processing & Management 31:831), and the common words are looked up for the remaining few
+chunks alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ragchat.index.bm25 import K1, B, idf
+from ragchat.index.protocol import Hit
+
+if TYPE_CHECKING:
+    from ragchat.index.postgres.connection import Connection
+
+_FEW_ROWS = 2_000
+"""Rows of `words` that are read without asking whether fewer would do: one more round trip costs as much."""
+
+_LOOKUP_COST = 10
+"""Finding one chunk's row of a word costs as much as reading so many rows of the word in order."""
+
+_SLACK = 1e-9
+"""Rounding: a bound that is equal to the last score must not shut out a chunk that ties with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of the question. rows: chunks that hold it; weight: what a frequency of infinity would give."""
+
+    token: str
+    rows: int
+    weight: float
+
+
+_TERM = "q.weight * w.frequency / (w.frequency + %(k1)s * (1 - %(b)s + %(b)s * w.length / %(average)s))"
+
+# The policies of row-level security apply in here too: nobody's score counts what that person may not see.
+_PROPOSED = """
+    SELECT w.chunk_id, sum({term}) AS score
+    FROM unnest(%(rare)s::text[], %(rare_weights)s::float8[]) AS q (token, weight)
+    JOIN {schema}.words w ON w.token = q.token COLLATE "C"
+    {scope}
+    GROUP BY w.chunk_id
+"""
+_WHOLE = _PROPOSED + "ORDER BY score DESC, w.chunk_id LIMIT %(limit)s"
+# No row at all when the bar is too low: then a chunk that was not proposed could still come in.
+_BOUNDED = (
+    "WITH rare AS MATERIALIZED ("
+    + _PROPOSED
+    + """
+), bar AS (
+    SELECT score FROM rare ORDER BY score DESC OFFSET %(limit)s - 1 LIMIT 1
+), kept AS MATERIALIZED (
+    SELECT rare.* FROM rare, bar WHERE bar.score > %(rest)s AND rare.score + %(rest)s >= bar.score
+), added AS (
+    SELECT kept.chunk_id, sum({term}) AS score
+    FROM kept, unnest(%(common)s::text[], %(common_weights)s::float8[]) AS q (token, weight)
+    JOIN LATERAL (
+        SELECT frequency, length FROM {schema}.words
+        WHERE words.token = q.token COLLATE "C" AND words.chunk_id = kept.chunk_id
+    ) w ON true
+    GROUP BY kept.chunk_id
+)
+SELECT kept.chunk_id, kept.score + coalesce(added.score, 0) AS total
+FROM kept LEFT JOIN added USING (chunk_id)
+ORDER BY total DESC, chunk_id LIMIT %(limit)s
+"""
+)
+
+
+def search(
+    connection: Connection,
+    schema: str,
+    tokens: Sequence[str],
+    limit: int,
+    *,
+    chunks: int,
+    length: int,
+    scope_sql: str,
+    scope_parameters: dict[str, object],
+) -> list[Hit]:
+    """The best chunks, descending, ties by chunk id.
+
+    chunks, length: how many chunks this reader may see, and how many tokens they have.
+    scope_sql: a WHERE clause over `w`, or nothing.
+    """
+    words = _words(connection, schema, tokens, chunks)
+    if not words or limit <= 0:
+        return []
+    # Scanning the whole of `words` is never the way; the planner cannot know what stands in the arrays.
+    connection.execute("SELECT set_config('enable_seqscan', 'off', true)")
+    parameters = {"k1": K1, "b": B, "average": length / chunks, "limit": limit, **scope_parameters}
+    for split in _splits(words, limit):
+        rare, common = words[:split], words[split:]
+        rows = connection.execute(
+            (_BOUNDED if common else _WHOLE).format(schema=schema, scope=scope_sql, term=_TERM),
+            {
+                **parameters,
+                "rare": [word.token for word in rare],
+                "rare_weights": [word.weight for word in rare],
+                "common": [word.token for word in common],
+                "common_weights": [word.weight for word in common],
+                "rest": sum(word.weight for word in common) + _SLACK,
+            },
+        ).fetchall()
+        if rows:
+            break
+    connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
+    return [Hit(int(row[0]), float(row[1])) for row in rows]
+
+
+def document_frequency(connection: Connection, schema: str, token: str) -> int:
+    """In how many visible chunks the token stands."""
+    row = connection.execute(
+        f'SELECT coalesce(sum(chunks), 0)::bigint FROM {schema}.word_counts WHERE token = %s COLLATE "C"',
+        (token,),
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _words(connection: Connection, schema: str, tokens: Sequence[str], chunks: int) -> list[Word]:
+    """The question's words that the library has, the rarest first; one repeated counts as often."""
+    counts = Counter(token for token in tokens if "\0" not in token)
+    rows = connection.execute(
+        f"SELECT token, sum(chunks)::bigint FROM {schema}.word_counts "
+        'WHERE token = ANY (%s::text[] COLLATE "C") GROUP BY token HAVING sum(chunks) > 0',
+        (list(counts),),
+    ).fetchall()
+    words = [Word(token, n, counts[token] * idf(chunks, n) * (K1 + 1)) for token, n in rows]
+    return sorted(words, key=lambda word: (word.rows, word.token))
+
+
+def _splits(words: Sequence[Word], limit: int) -> Iterator[int]:
+    """How many words propose, try by try; the last is all of them.
+
+    A word joins as long as reading it is cheaper than looking it up for every chunk proposed so far.
+    """
+    read = 0
+    for split, word in enumerate(words, start=1):
+        read += word.rows
+        following = words[split].rows if split < len(words) else 0
+        if split == len(words) or (read >= limit and following > max(_FEW_ROWS, _LOOKUP_COST * read)):
+            yield split

@@ -1,0 +1,294 @@
+"""One consistent view of a shared library for one question.
+
+A transaction of its own, REPEATABLE READ, lasts as long as the snapshot: the database shows it one state
+however many documents are replaced meanwhile. pgvector's HNSW proposes where there are many chunks;
+every distance that anything is judged by is computed from the fp32 vectors.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragchat.chunking.chunk import Chunk
+from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
+from ragchat.index.packing import unpack_text, unpack_tokens
+from ragchat.index.postgres import lexical
+from ragchat.index.postgres.connection import explained
+from ragchat.index.postgres.rows import vector_text
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
+
+if TYPE_CHECKING:
+    from ragchat.index.postgres.connection import Connection
+
+EXACT_BELOW = 20_000
+"""Up to so many chunks every vector is compared (16 ms); above it HNSW proposes."""
+
+SEARCH_WIDTH = 200
+"""hnsw.ef_search: recall at 25 is 0.99 with 100 at 100 k chunks."""
+
+MOST_PROPOSED = 500
+"""Who asks for more wants everything; hnsw.ef_search goes up to 1000."""
+
+_BATCH = 4_096
+_BIG_ENDIAN = np.dtype(">f4")
+_HEAD = 4
+"""Bytes before the numbers in pgvector's binary form: dimensions and a reserved field."""
+
+
+class PostgresSnapshot:
+    """Implements `Snapshot`. Threads take turns. Its transaction ends when nobody holds it any more.
+
+    release: gives the connection back; called once.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        release: Callable[[Connection], None],
+        url: str,
+        schema: str,
+        stamp: IndexStamp,
+        coverage: Coverage,
+    ) -> None:
+        self.stamp = stamp
+        self.coverage = coverage
+        self._connection = connection
+        self._url = url
+        self._schema = schema
+        self._turn = threading.RLock()
+        self._close = weakref.finalize(self, release, connection)
+        self._texts: dict[int, str] = {}
+        self.chunk_count, self._length = self._totals()
+
+    @property
+    def approximate(self) -> bool:
+        """Whether `dense` may miss a near chunk unless it is asked to be exact."""
+        return self.chunk_count > EXACT_BELOW
+
+    def close(self) -> None:
+        """End the transaction now; nothing may be asked of it afterwards."""
+        with self._turn:
+            self._close()
+
+    @property
+    def usable(self) -> bool:
+        """Whether its transaction lasts: it was not closed, and the server did not go away."""
+        return self._close.alive and not self._connection.closed
+
+    def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:
+        """Nearest chunks by cosine distance, ascending; ties by chunk id.
+
+        exact: compare every vector, instead of taking what HNSW proposes.
+        """
+        self._check(question[np.newaxis])
+        if limit <= 0:
+            return []
+        with self._querying() as connection:
+            proposed: list[tuple[int, bytes]] = []
+            if self.approximate and not exact and limit <= MOST_PROPOSED:
+                proposed = self._nearest(connection, question, limit, scope, index=True)
+            if len(proposed) < min(limit, self.chunk_count):
+                # Few rows of a scope lie among the graph's proposals: then the exact scan is the cheap one.
+                proposed = self._nearest(connection, question, limit, scope, index=False)
+        if not proposed:
+            return []
+        ids = np.array([row[0] for row in proposed], dtype=np.int64)
+        distances = np.clip(1 - self._matrix([row[1] for row in proposed]) @ question, 0, 2)
+        order = np.lexsort((ids, distances))
+        return [Hit(int(ids[place]), float(distances[place])) for place in order][:limit]
+
+    def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
+        """Best chunks by BM25, descending; ties by chunk id; never one with score 0."""
+        if not self.chunk_count:
+            return []
+        condition, parameters = self._scope(scope, "w.chunk_id")
+        with self._querying() as connection:
+            return lexical.search(
+                connection,
+                self._schema,
+                tokens,
+                limit,
+                chunks=self.chunk_count,
+                length=self._length,
+                scope_sql=f"WHERE {condition}" if condition else "",
+                scope_parameters=parameters,
+            )
+
+    def containing(self, token: str, scope: Scope, limit: int) -> list[int]:
+        """Ids of the chunks that hold this token, ascending."""
+        condition, parameters = self._scope(scope, "chunk_id")
+        with self._querying() as connection:
+            rows = connection.execute(
+                f'SELECT chunk_id FROM {self._schema}.words WHERE token = %(token)s COLLATE "C"'
+                f"{' AND ' + condition if condition else ''} ORDER BY chunk_id LIMIT %(limit)s",
+                {"token": token.replace("\0", ""), "limit": limit, **parameters},
+            ).fetchall()
+        return [int(row[0]) for row in rows]
+
+    def document_frequency(self, token: str) -> int:
+        """In how many chunks the token stands."""
+        with self._querying() as connection:
+            return lexical.document_frequency(connection, self._schema, token.replace("\0", ""))
+
+    def chunks(self, chunk_ids: Sequence[int]) -> list[Chunk]:
+        """The chunks, in the order asked for. Raises KeyError for an id that is not in this snapshot."""
+        rows = self._rows(
+            'SELECT c.id, c.document_id, d.name, d.title, c.section, c.start, c."end", c.first_line,'
+            " c.last_line, c.context_start, c.tokens, c.header_tokens, c.locator, c.text"
+            f" FROM {self._schema}.chunks c JOIN {self._schema}.documents d ON d.id = c.document_id"
+            " WHERE c.id = ANY (%s)",
+            chunk_ids,
+        )
+        return [self._chunk(row) for row in rows]
+
+    def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
+        """Their unit vectors, shape (len(chunk_ids), dimensions). Raises KeyError as `chunks` does."""
+        rows = self._rows(
+            f"SELECT chunk_id, vector_send(vector) FROM {self._schema}.vectors WHERE chunk_id = ANY (%s)",
+            chunk_ids,
+        )
+        return self._matrix([row[1] for row in rows])
+
+    def token_vectors(self, chunk_ids: Sequence[int]) -> Sequence[Int8Matrix] | None:
+        """Their tokens' vectors, each of shape (tokens, width); None when any of the chunks has none."""
+        rows = self._rows(
+            f"SELECT chunk_id, token_vectors FROM {self._schema}.vectors WHERE chunk_id = ANY (%s)",
+            chunk_ids,
+        )
+        if any(row[1] is None for row in rows):
+            return None
+        return [unpack_tokens(bytes(row[1])) for row in rows]
+
+    def nearest(self, questions: Matrix) -> Vector:
+        """For each question (rows) the distance of its nearest chunk; infinite where there is no chunk."""
+        self._check(questions)
+        best = np.full(len(questions), -np.inf, dtype=np.float32)
+        with self._querying() as connection, connection.cursor("vectors", binary=True) as cursor:
+            cursor.execute(f"SELECT vector_send(vector) FROM {self._schema}.vectors")
+            while rows := cursor.fetchmany(_BATCH):
+                cosines = questions @ self._matrix([row[0] for row in rows]).T
+                np.maximum(best, cosines.max(axis=1), out=best)
+        distances: Vector = np.maximum(1 - best, 0)
+        return distances
+
+    def _nearest(
+        self, connection: Connection, question: Vector, limit: int, scope: Scope, *, index: bool
+    ) -> list[tuple[int, bytes]]:
+        """Proposals with their vectors, pgvector's order; more than asked for, so that ties are all there."""
+        condition, parameters = self._scope(scope, "chunk_id")
+        where = f" WHERE {condition}" if condition else ""
+        for name, value in {
+            "enable_indexscan": "on" if index else "off",
+            "enable_seqscan": "off" if index else "on",
+            "hnsw.ef_search": str(min(1000, max(SEARCH_WIDTH, 2 * limit))),
+            "hnsw.iterative_scan": "strict_order",
+        }.items():
+            connection.execute("SELECT set_config(%s, %s, true)", (name, value))
+        order = "vector <#> %(question)s::vector" + ("" if index else ", chunk_id")
+        table = f"{self._schema}.vectors"
+        # The vectors are sent of the few that come first, not of every row that is sorted.
+        rows = connection.execute(
+            f"SELECT chunk_id, vector_send(vector) FROM {table} WHERE chunk_id = ANY (ARRAY("
+            f"SELECT chunk_id FROM {table}{where} ORDER BY {order} LIMIT %(limit)s))",
+            {"question": vector_text(question), "limit": limit if not index else limit + 8, **parameters},
+            binary=True,
+        ).fetchall()
+        for name in ("enable_indexscan", "enable_seqscan"):
+            connection.execute("SELECT set_config(%s, 'on', true)", (name,))
+        return [(int(row[0]), bytes(row[1])) for row in rows]
+
+    def _totals(self) -> tuple[int, int]:
+        with self._querying() as connection:
+            row = connection.execute(
+                "SELECT coalesce(sum(chunks), 0)::bigint, coalesce(sum(length), 0)::bigint "
+                f"FROM {self._schema}.totals"
+            ).fetchone()
+        return (0, 0) if row is None else (int(row[0]), int(row[1]))
+
+    def _scope(self, scope: Scope, column: str) -> tuple[str, dict[str, object]]:
+        """A condition on a column of chunk ids, and its parameters; nothing for everywhere."""
+        conditions, parameters = [], dict[str, object]()
+        if scope.prefix:
+            conditions.append("starts_with(d.name, %(prefix)s)")
+            parameters["prefix"] = scope.prefix
+        if scope.documents is not None:
+            conditions.append('d.name = ANY (%(documents)s::text[] COLLATE "C")')
+            parameters["documents"] = sorted(scope.documents)
+        if not conditions:
+            return "", {}
+        return (
+            f"{column} IN (SELECT c.id FROM {self._schema}.chunks c "
+            f"JOIN {self._schema}.documents d ON d.id = c.document_id WHERE {' AND '.join(conditions)})",
+            parameters,
+        )
+
+    def _rows(self, query: str, chunk_ids: Sequence[int]) -> list[tuple[Any, ...]]:
+        with self._querying() as connection:
+            found = {
+                int(row[0]): row
+                for row in connection.execute(query, (list(chunk_ids),), binary=True).fetchall()
+            }
+        missing = [chunk_id for chunk_id in chunk_ids if chunk_id not in found]
+        if missing:
+            raise KeyError(f"no chunk {missing[0]} in this snapshot")
+        return [found[chunk_id] for chunk_id in chunk_ids]
+
+    def _chunk(self, row: tuple[Any, ...]) -> Chunk:
+        _, document_id, name, title, section, start, end, *numbers, locator, text = row
+        first_line, last_line, context_start, tokens, header_tokens = numbers
+        whole = self._document_text(document_id)
+        return Chunk(
+            document=name,
+            title=json.loads(title),
+            section=tuple(json.loads(section)),
+            start=start,
+            end=end,
+            first_line=first_line,
+            last_line=last_line,
+            content=whole[start:end],
+            text=bytes(text).decode(),
+            context_start=context_start,
+            tokens=tokens,
+            header_tokens=header_tokens,
+            locator=locator,
+            lead=whole[context_start:start],
+        )
+
+    def _document_text(self, document_id: int) -> str:
+        """Kept as long as the snapshot: the documents of one question's candidates."""
+        if document_id in self._texts:
+            return self._texts[document_id]
+        with self._querying() as connection:
+            row = connection.execute(
+                f"SELECT text FROM {self._schema}.documents WHERE id = %s", (document_id,), binary=True
+            ).fetchone()
+        if row is None:
+            raise KeyError(f"no document {document_id} in this snapshot")
+        return self._texts.setdefault(document_id, unpack_text(bytes(row[0])))
+
+    def _matrix(self, blobs: Sequence[bytes]) -> Matrix:
+        dimensions = self.stamp.embedder.dimensions
+        numbers = b"".join(blob[_HEAD:] for blob in blobs)
+        rows: npt.NDArray[Any] = np.frombuffer(numbers, dtype=_BIG_ENDIAN).reshape(len(blobs), dimensions)
+        matrix: Matrix = rows.astype(np.float32)
+        return matrix
+
+    def _check(self, questions: Matrix) -> None:
+        if questions.shape[1] != self.stamp.embedder.dimensions:
+            raise ValueError(
+                f"a question of {questions.shape[1]} dimensions cannot be compared with this index "
+                f"({self.stamp.embedder.dimensions})"
+            )
+
+    @contextmanager
+    def _querying(self) -> Iterator[Connection]:
+        with self._turn, explained(self._url):
+            yield self._connection

@@ -1,0 +1,104 @@
+"""The two backends give the same candidates with the same numbers, whatever was put in, in whatever order."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from ragchat.index.postgres import lexical, snapshot
+from ragchat.index.postgres.store import open_library
+from ragchat.index.protocol import Hit, Index, Scope, Snapshot
+from ragchat.index.store import open_index
+from tests.index.building import EMBEDDER, STAMP, put
+
+WORDS = [f"word{number}" for number in range(60)]
+ANYWHERE = Scope()
+
+
+def passage(randomly: random.Random) -> str:
+    """Words as they are in language: the first of the list in almost every passage, the last in few."""
+    return " ".join(randomly.choices(WORDS, [1 / rank for rank in range(1, 61)], k=randomly.randint(1, 30)))
+
+
+def told(snapshot_: Snapshot, hits: list[Hit]) -> dict[tuple[str, int], float]:
+    chunks = snapshot_.chunks([hit.chunk_id for hit in hits])
+    return {(chunk.document, chunk.start): hit.value for chunk, hit in zip(chunks, hits, strict=True)}
+
+
+def assert_same(one: Snapshot, other: Snapshot, randomly: random.Random) -> None:
+    for _ in range(15):
+        question = randomly.choices(WORDS, k=randomly.randint(1, 8))
+        scope = randomly.choice(
+            [ANYWHERE, ANYWHERE, Scope(prefix="a/"), Scope(documents=frozenset({"a/1.md"}))]
+        )
+        limit = randomly.choice([1, 3, 500])
+        for local, shared in [
+            (one.lexical(question, limit, scope), other.lexical(question, limit, scope)),
+            *[
+                (
+                    one.dense(EMBEDDER.embed_question(" ".join(question)), limit, scope),
+                    other.dense(EMBEDDER.embed_question(" ".join(question)), limit, scope),
+                )
+            ],
+        ]:
+            # At the cut two chunks may tie, and which one comes is told by an id: the values are the same.
+            assert [hit.value for hit in shared] == pytest.approx([hit.value for hit in local], abs=1e-6)
+            if limit == 500:
+                assert told(other, shared) == pytest.approx(told(one, local), abs=1e-6)
+    for word in [*WORDS, "unheard"]:
+        assert one.document_frequency(word) == other.document_frequency(word)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("lookups", [True, False])
+def test_the_same_sources_from_both(
+    seed: int, lookups: bool, tmp_path: Path, server_url: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if lookups:
+        monkeypatch.setattr(lexical, "_FEW_ROWS", 1)
+        monkeypatch.setattr(lexical, "_LOOKUP_COST", 0.1)
+    randomly = random.Random(seed)
+    local, shared = open_index(tmp_path / "local"), open_library(server_url, library)
+    both: list[Index] = [local, shared]
+    for index in both:
+        index.begin(STAMP)
+    for _ in range(60):
+        name = f"{randomly.choice('ab')}/{randomly.randint(1, 12)}.md"
+        if randomly.random() < 0.2:
+            for index in both:
+                index.remove(name)
+        else:
+            passages = [passage(randomly) for _ in range(randomly.randint(0, 6))]
+            for index in both:
+                put(index, name, *passages)
+    one, other = local.snapshot(), shared.snapshot()
+    assert one.chunk_count == other.chunk_count > 20
+    assert_same(one, other, randomly)
+    local.close()
+    shared.close()
+
+
+def test_what_the_graph_proposes_is_judged_on_exact_distances(
+    server_url: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = open_library(server_url, library)
+    shared.begin(STAMP)
+    randomly = random.Random(7)
+    for number in range(40):
+        put(shared, f"{number}.md", *[passage(randomly) for _ in range(10)])
+    whole = shared.snapshot()
+    monkeypatch.setattr(snapshot, "EXACT_BELOW", 50)
+    assert whole.approximate
+    for _ in range(20):
+        question = EMBEDDER.embed_question(" ".join(randomly.choices(WORDS, k=4)))
+        for scope in (ANYWHERE, Scope(documents=frozenset({"3.md"}))):
+            exact = whole.dense(question, 5, scope, exact=True)
+            proposed = whole.dense(question, 5, scope)
+            assert len(proposed) == len(exact) == 5
+            assert [hit.value for hit in proposed] == pytest.approx([hit.value for hit in exact], abs=0.05)
+            for hit in proposed:
+                distance = 1 - float(whole.vectors([hit.chunk_id])[0] @ question)
+                assert hit.value == pytest.approx(distance, abs=1e-6)
+    shared.close()
