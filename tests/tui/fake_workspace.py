@@ -16,6 +16,7 @@ from ragchat.answering.receipt import receipt_line
 from ragchat.answering.retrieves import EVERYWHERE
 from ragchat.answering.server import InstalledModel, ServerHealth
 from ragchat.answering.status import FolderStatus
+from ragchat.answering.verification import VerifiedSpan, locate
 from ragchat.answering.workspace import Workspace
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import FailedDocument
@@ -424,6 +425,12 @@ class FakeWorkspace(Workspace):
             return self.scene.script(question, admit, cancel)
 
         return FakeAssistant(script, self.answer_tokens)
+
+    def verify(self, document: str, start: int, end: int, quote: str = "") -> VerifiedSpan:
+        text = self.scene.documents.get(document)
+        if text is None:
+            return VerifiedSpan("gone", quote, "", 0, 0)
+        return locate(quote, start, end, DOCUMENTS[document], text)
 
     def conversation(self) -> Conversation:
         return self.kept

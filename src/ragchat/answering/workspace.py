@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ragchat.answering.conversation import Conversation
     from ragchat.answering.retrieves import Retrieves
     from ragchat.answering.status import FolderStatus
+    from ragchat.answering.verification import VerifiedSpan
     from ragchat.embedding.embedder import Embedder
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
     from ragchat.index.protocol import Index
@@ -194,6 +195,12 @@ class Workspace(FolderModels):
             settings=self.settings.ollama,
             memory=self._model_memory(),
         )
+
+    def verify(self, document: str, start: int, end: int, quote: str = "") -> VerifiedSpan:
+        """A citation held against its note as it is now; see `verify_span`."""
+        from ragchat.answering.verification import verify_span
+
+        return verify_span(self.folder, self.settings.notes, self._kept.opened(), document, start, end, quote)
 
     def conversation(self) -> Conversation:
         """The folder's kept conversation."""

@@ -57,6 +57,7 @@ class Candidate:
         only BM25 found, because the gate must be able to judge them.
     dense_rank, bm25_rank, fused_rank: 1-based; None where that search did not propose it.
     number: n of `[n]` for what was sent, else None.
+    also_in: other documents that hold the same content; it takes one place among the sources.
     """
 
     chunk_id: int
@@ -69,6 +70,7 @@ class Candidate:
     rerank_score: float | None
     verdict: Verdict
     number: int | None = None
+    also_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
