@@ -83,7 +83,7 @@ def test_segments_stay_few_while_many_documents_come(index: SqliteIndex, data: P
         counts.append(len(files(data)))
     assert max(counts) <= 3 * 8  # so many tiers as log₈ of the seals, seven in each and one on the way
     index.finish()
-    assert len(files(data)) <= 8 + 4
+    assert len(files(data)) <= 4  # each four times as large as its followers
 
 
 def test_what_is_dead_leaves_the_disk(index: SqliteIndex, data: Path) -> None:
@@ -346,8 +346,10 @@ def test_a_run_of_one_size_is_merged_and_a_large_one_left() -> None:
     assert sizes(neighbours_of_a_size(manifest(500, *[4] * 8), [])) == [4] * 8
     assert sizes(neighbours_of_a_size(manifest(500, *[40] * 8, 4), [])) == []
     assert what_a_run_left([], []) == []
-    assert what_a_run_left(manifest(100, 9, 9), [100, 9, 9]) == []
-    assert sizes(what_a_run_left(manifest(100, 9, 8, 7, 3, 1), [100, 9, 8, 7, 3, 1])) == [9, 8, 7, 3, 1]
+    assert what_a_run_left(manifest(100, 20, 5), [100, 20, 5]) == []
+    assert sizes(what_a_run_left(manifest(100, 9, 9), [100, 9, 9])) == [9, 9]
+    assert sizes(what_a_run_left(manifest(200, 20, 5, 2), [200, 20, 5, 2])) == [2, 5, 20]
+    assert sizes(what_a_run_left(manifest(100, 20, 6), [100, 20, 6])) == [6, 20, 100]
     assert sizes(what_a_run_left(manifest(100, 9), [70, 9])) == [100]
 
 

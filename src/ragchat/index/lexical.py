@@ -136,6 +136,8 @@ def _contenders(
     """Rows among which the `limit` best of this segment are, as far as they reach the floor."""
     slack = (len(terms) + 8) * 2.0**-22  # of the sum: each addition and product rounds once
     left = np.cumsum([term.bound for term in reversed(terms)])[::-1].tolist()
+    if left[0] < floor * (1 - slack):
+        return np.zeros(0, dtype=np.int64)
     met = _Met(len(norm), mask)
     for place, term in enumerate(terms):
         floor = max(floor, met.floor(limit, floor, left[place]))

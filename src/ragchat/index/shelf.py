@@ -35,9 +35,8 @@ SEALED_AT_LAST = 256
 
 _MERGED_AT = 8
 """So many neighbours of about the same size become one; a chunk is written again log₈ n times in all."""
-_SMALL_SHARE = 8
-"""At the end of a run, segments below this part of the whole are merged when there are more than a few."""
-_FEW = 4
+_STEP = 4
+"""At the end of a run each segment is at least so many times as large as all that follow it together."""
 _DEAD_SHARE = 4
 """A segment of which more than this part is dead is written anew."""
 
@@ -233,11 +232,14 @@ def neighbours_of_a_size(manifest: list[Entry], _live: list[int]) -> list[Entry]
 
 
 def what_a_run_left(manifest: list[Entry], live: list[int]) -> list[Entry]:
-    """The small segments at the end, when they are many; else one that is dead for a good part."""
-    total = sum(entry.chunks for entry in manifest)
-    small = list(itertools.takewhile(lambda entry: entry.chunks * _SMALL_SHARE < total, reversed(manifest)))
-    if len(small) > _FEW:
-        return small[::-1]
+    """The last segments, as far as none is much larger than its followers; else one that is largely dead."""
+    run = manifest[-1:]
+    for entry in reversed(manifest[:-1]):
+        if entry.chunks >= _STEP * sum(follower.chunks for follower in run):
+            break
+        run.append(entry)
+    if len(run) > 1:
+        return run
     for entry, found in zip(manifest, live, strict=True):
         if (entry.chunks - found) * _DEAD_SHARE > entry.chunks:
             return [entry]
