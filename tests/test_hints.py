@@ -18,7 +18,7 @@ from ragchat.tui import keys
 
 SOURCES = Path(ragchat.__file__).parent
 _OLLAMA = {"serve", "list", "pull", "ps", "show"}
-_PROSE = {"on", "needs", "fetch", "that", "itself"}
+_PROSE = {"on", "has", "needs", "fetch", "that", "itself"}
 """What else follows the name in a sentence."""
 _RAGCHAT = re.compile(r"(?<![\w/.~-])ragchat ((?:[a-z]+|\{\})(?: [^;:,)\n\"`]*)?)")
 

@@ -4,7 +4,7 @@ The data folder holds one folder per notes folder, named after the hash of its r
 
     <data>/folders/<hash>/index.sqlite3      the index
     <data>/folders/<hash>/segments/          its vectors and words
-    <data>/folders/<hash>/conversation.jsonl the conversation
+    <data>/folders/<hash>/conversation.jsonl the first conversation; others lie in conversations/
     <data>/folders/<hash>/questions.jsonl    the questions collected for `ragchat eval`
     <data>/folders/<hash>/folder.json        the path it stands for, the remembered model
     <cache>/models/<hash of weights>/        the exported embedding model

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ragchat import paths
 from ragchat.answering.assistant import Assistant
-from ragchat.answering.conversation import Conversation, Turn, dropped_by, source_of
+from ragchat.answering.conversation import Conversation
+from ragchat.answering.conversations import FIRST, Conversations
 from ragchat.answering.events import Answer, AnswerEvent, AnswerText, Citation, Finished, Retrieved
 from ragchat.answering.models import WORTH_PULLING, ModelEntry
 from ragchat.answering.receipt import receipt_line
 from ragchat.answering.retrieves import EVERYWHERE
 from ragchat.answering.server import InstalledModel, ServerHealth
 from ragchat.answering.status import FolderStatus
-from ragchat.answering.verification import VerifiedSpan, locate
+from ragchat.answering.turn import Turn, dropped_by, line_of, source_of
 from ragchat.answering.workspace import Workspace
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import FailedDocument
@@ -220,9 +223,10 @@ def usual_script(question: str, admit: frozenset[int], cancel: threading.Event) 
 class FakeAssistant(Assistant):
     """Plays a script."""
 
-    def __init__(self, script: Script, answer_tokens: list[int]) -> None:
+    def __init__(self, script: Script, answer_tokens: list[int], followed: list[str]) -> None:
         self._script = script
         self.answer_tokens = answer_tokens
+        self.followed = followed
 
     def ask(
         self,
@@ -233,31 +237,11 @@ class FakeAssistant(Assistant):
         admit: frozenset[int] = frozenset(),
         cancel: threading.Event | None = None,
         answer_tokens: int = 0,
+        follows: str = "",
     ) -> Iterator[AnswerEvent]:
+        self.followed.append(follows)
         self.answer_tokens.append(answer_tokens)
         yield from self._script(question, admit, cancel or threading.Event())
-
-
-class FakeConversation(Conversation):
-    """Keeps turns in memory; the clock stands still."""
-
-    def __init__(self, turns: Sequence[Turn] = ()) -> None:
-        self._turns = list(turns)
-        self.path = Path("conversation.jsonl")
-
-    def turns(self) -> tuple[Turn, ...]:
-        return tuple(self._turns)
-
-    def keep(self, answer: Answer) -> Turn:
-        turn = turn_of(answer)
-        self._turns.append(turn)
-        return turn
-
-    def clear(self) -> None:
-        self._turns.clear()
-
-    def export_markdown(self, folder: Path) -> str:
-        return "\n\n".join(f"## {turn.question}\n\n{turn.text or turn.message}" for turn in self._turns)
 
 
 def turn_of(answer: Answer) -> Turn:
@@ -352,10 +336,15 @@ class FakeWorkspace(Workspace):
         self.folder = folder
         self.settings = settings
         self.scene = scene
-        self.kept = FakeConversation(scene.turns)
+        data = paths.make_private_dir(paths.data_dir() / "fake")
+        kept = Path(tempfile.mkdtemp(dir=data))
+        self._conversations = Conversations(kept)
+        if scene.turns:
+            (kept / f"{FIRST}.jsonl").write_bytes(b"".join(map(line_of, scene.turns)))
         self.updates: list[tuple[bool, bool]] = []
         self.questions: list[tuple[str, frozenset[int]]] = []
         self.answer_tokens: list[int] = []
+        self.followed: list[str] = []
         self.pulled: list[str] = []
         self.probed: list[str] = []
         self.closed = False
@@ -424,16 +413,14 @@ class FakeWorkspace(Workspace):
             self.questions.append((question, admit))
             return self.scene.script(question, admit, cancel)
 
-        return FakeAssistant(script, self.answer_tokens)
+        return FakeAssistant(script, self.answer_tokens, self.followed)
 
-    def verify(self, document: str, start: int, end: int, quote: str = "") -> VerifiedSpan:
-        text = self.scene.documents.get(document)
-        if text is None:
-            return VerifiedSpan("gone", quote, "", 0, 0)
-        return locate(quote, start, end, DOCUMENTS[document], text)
+    @property
+    def kept(self) -> Conversation:
+        return self.conversation()
 
-    def conversation(self) -> Conversation:
-        return self.kept
+    def conversations(self) -> Conversations:
+        return self._conversations
 
     def server_health(self) -> ServerHealth:
         return self.scene.health

@@ -59,10 +59,10 @@ class Stage:
 
     async def ask(self, question: str) -> None:
         """Type, press enter, wait for the end of the answer."""
-        turns = len(self.app.chat.conversation.turns)
+        before = self.app.chat.conversation.turns[-1:]
         self.app.chat.prompt.put(question)
         await self.pilot.press("enter")
-        await self.until(lambda: len(self.app.chat.conversation.turns) > turns, "the turn")
+        await self.until(lambda: self.app.chat.conversation.turns[-1:] != before, "the turn")
         await self.answered()
 
     async def answered(self) -> None:

@@ -30,6 +30,10 @@ def drives(topic: str, *pressed: str) -> None:
 
 drives("Everywhere", "alt+1-9", "^e", "^y", "^g", "^o", "^l", "^r", "^t", "F2", "F3", "F1", "esc", "^p", "^q")
 drives("Everywhere", "F4", "^c")  # test_outcomes
+drives("Everywhere", "F5", "^n")  # test_conversations
+drives("In the prompt", "^f")
+drives("In the conversation", "c", "r", "e", "b", "d")
+drives("Among the conversations", "F2", "F8")
 drives("Among the models", "x")  # test_models
 drives("In the prompt", "enter", "^j", "↑", "↓", "PgUp", "PgDn")
 drives("In the conversation and the sources", "1-9", "i", "/")

@@ -237,11 +237,11 @@ def test_a_turn_that_an_earlier_version_kept_is_read() -> None:
     import json
     from dataclasses import asdict
 
-    from ragchat.answering.conversation import _read_turn
+    from ragchat.answering.turn import read_turn
 
     kept = asdict(turn_of(with_receipt(answered_trace("When?"))))
     for name in ("dropped", "truncated", "notice", "hint", "receipt"):
         del kept[name]
-    turn = _read_turn(json.dumps(kept).encode())
+    turn = read_turn(json.dumps(kept).encode())
     assert turn is not None
     assert (turn.dropped, turn.truncated, turn.receipt) == ((), False, "")

@@ -9,6 +9,7 @@ from time import perf_counter
 
 from ragchat.answering.choice import ModelChoice, choose_model, quoting_instead
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
+from ragchat.answering.follow_up import retrieve_follow_up
 from ragchat.answering.generation import Generation
 from ragchat.answering.model_memory import ModelMemory
 from ragchat.answering.outcome import blank, does_not_fit, failed, model_answer, refused
@@ -63,6 +64,7 @@ class Assistant:
         admit: frozenset[int] = frozenset(),
         cancel: threading.Event | None = None,
         answer_tokens: int = 0,
+        follows: str = "",
     ) -> Iterator[AnswerEvent]:
         """Events of one question; the last is always `Finished`.
 
@@ -71,9 +73,13 @@ class Assistant:
         admit: chunk ids that the user lets through the gate by hand (a literal match on offer).
         cancel: stops at once and keeps the partial answer.
         answer_tokens: more room for the answer than the settings give (`Answer.more_tokens`).
+        follows: the question that this one was asked after, where the user says so.
         """
         started = perf_counter()
-        trace = self._retriever().retrieve(question, scope, admit)
+        if follows and not admit:
+            trace = retrieve_follow_up(self._retriever(), question, follows, scope)
+        else:
+            trace = replace(self._retriever().retrieve(question, scope, admit), follows=follows)
         yield Retrieved(trace)
         for event in self._answer(trace, model, cancel or threading.Event(), answer_tokens):
             if isinstance(event, Finished):

@@ -1,89 +1,53 @@
-"""The conversation of one folder: kept as it happens, exported to Markdown.
+"""One conversation: kept as it happens, exported to Markdown.
 
 A turn keeps what was shown, so that an old answer can be read again exactly; it is never evidence for a new
-question.
+question. Turns are appended and synced one by one; what changes otherwise is written anew beside the file and
+then put in its place. So a kill at any moment leaves the file as it was before or as it is afterwards.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import threading
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
 
+from ragchat.answering.escape import escape_line
 from ragchat.answering.events import Answer
-from ragchat.answering.receipt import receipt_line
+from ragchat.answering.turn import Turn, line_of, read_turn, turn_of
 from ragchat.errors import StorageFailed
 from ragchat.paths import make_private_dir
-from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
-
-@dataclass(frozen=True, slots=True)
-class TurnSource:
-    """One numbered source as it was shown. also_in: other documents with the same content."""
-
-    number: int
-    document: str
-    section: str
-    start: int
-    end: int
-    first_line: int
-    last_line: int
-    locator: str
-    distance: float
-    quote: str
-    cited: bool
-    also_in: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One question and what came of it.
-
-    asked_at: ISO 8601 with the local offset. receipt: `receipt_line` of the answer.
-    dropped: evidence that did not fit the model's window, numbered 0. truncated: the server cut the prompt.
-    notice, hint: as in `Answer`.
-    """
-
-    asked_at: str
-    question: str
-    outcome: Literal["answered", "refused", "stopped", "failed"]
-    text: str | None
-    message: str | None
-    answered_by: Literal["model", "quotation", "none"]
-    model: str | None
-    abstained: bool
-    sources: tuple[TurnSource, ...]
-    threshold: float
-    seconds: float
-    error: str = ""
-    receipt: str = ""
-    dropped: tuple[TurnSource, ...] = ()
-    truncated: bool = False
-    notice: str = ""
-    hint: str = ""
+_LOCK_SECONDS = 5.0
+_TITLE_CHARACTERS = 120
 
 
 class Conversation:
-    """Turns of one folder in a private file; a turn that was kept survives a kill."""
+    """Turns in a private file, which several processes may write; there is none before the first turn."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = threading.Lock()
+
+    @property
+    def id(self) -> str:
+        """Tells the conversations of one folder apart."""
+        return self.path.stem
 
     def turns(self) -> tuple[Turn, ...]:
-        """All kept turns, oldest first; a damaged line is skipped."""
-        try:
-            lines = self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise _not_kept(self.path, error) from error
-        return tuple(turn for line in lines if (turn := _read_turn(line)) is not None)
+        """All kept turns, oldest first; a damaged line is skipped. Raises StorageFailed."""
+        return tuple(turn for line in self._lines() if (turn := read_turn(line)) is not None)
+
+    def title(self) -> str:
+        """What it was named, else its first question, else ""."""
+        first = ""
+        named = ""
+        for line in self._lines():
+            if (title := _read_title(line)) is not None:
+                named = title
+            elif not first and (turn := read_turn(line)) is not None:
+                first = turn.question
+        return named or escape_line(" ".join(first.split()))[:_TITLE_CHARACTERS]
 
     def questions(self) -> tuple[str, ...]:
         """What was asked, oldest first, a question repeated at once only once."""
@@ -92,15 +56,28 @@ class Conversation:
 
     def keep(self, answer: Answer) -> Turn:
         """Append a turn durably. Raises StorageFailed."""
-        turn = _turn_of(answer)
-        line = json.dumps(asdict(turn)).encode("ascii") + b"\n"
-        with self._lock:
-            try:
-                make_private_dir(self.path.parent)
-                self._append(line)
-            except OSError as error:
-                raise _not_kept(self.path, error) from error
+        turn = turn_of(answer)
+        with self._writing():
+            self._append(line_of(turn))
         return turn
+
+    def rename(self, title: str) -> None:
+        """Name it; "" takes the name away. Raises StorageFailed."""
+        title = escape_line(" ".join(title.split()))[:_TITLE_CHARACTERS]
+        with self._writing():
+            self._append(json.dumps({"title": title}).encode("ascii") + b"\n")
+
+    def delete(self, turn_id: str) -> None:
+        """Forget one turn: its words are gone from the disk too. Raises StorageFailed."""
+        with self._writing():
+            self._rewrite(lambda turn: turn.id != turn_id)
+
+    def copy_up_to(self, turn_id: str, target: Conversation) -> None:
+        """Write the turns up to and including this one into another conversation. Raises StorageFailed."""
+        turns = self.turns()
+        last = next((at for at, turn in enumerate(turns) if turn.id == turn_id), len(turns) - 1)
+        with target._writing():
+            target._replace([line_of(turn) for turn in turns[: last + 1]])
 
     def clear(self) -> None:
         """Forget every turn. Raises StorageFailed."""
@@ -115,6 +92,43 @@ class Conversation:
 
         return export_markdown(self.turns(), folder)
 
+    def _lines(self) -> list[bytes]:
+        try:
+            return self.path.read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise _not_kept(self.path, error) from error
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Alone among all processes; an OSError becomes StorageFailed."""
+        from filelock import FileLock, Timeout
+
+        try:
+            make_private_dir(self.path.parent)
+            with FileLock(self.path.parent / ".conversations.lock", timeout=_LOCK_SECONDS, mode=0o600):
+                yield
+        except Timeout as error:
+            busy = f"another ragchat has been writing {self.path.parent} for {_LOCK_SECONDS:.0f} s"
+            raise StorageFailed(busy, hint="try again") from error
+        except OSError as error:
+            raise _not_kept(self.path, error) from error
+
+    def _rewrite(self, keeps: Callable[[Turn], bool]) -> None:
+        """Every line but those of turns that go."""
+        lines = [line for line in self._lines() if line]
+        self._replace([line + b"\n" for line in lines if (turn := read_turn(line)) is None or keeps(turn)])
+
+    def _replace(self, lines: list[bytes]) -> None:
+        partial = self.path.with_suffix(f".{os.getpid()}.part")
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(b"".join(lines))
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(self.path)
+
     def _append(self, line: bytes) -> None:
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         with os.fdopen(descriptor, "r+b", buffering=0) as file:
@@ -127,75 +141,14 @@ class Conversation:
             os.fsync(file.fileno())
 
 
-def _turn_of(answer: Answer) -> Turn:
-    trace = answer.trace
-    return Turn(
-        asked_at=datetime.now().astimezone().isoformat(timespec="seconds"),
-        question=answer.question,
-        outcome=answer.outcome,
-        text=answer.text,
-        message=answer.message,
-        answered_by=answer.answered_by,
-        model=answer.model,
-        abstained=answer.abstained,
-        sources=tuple(
-            source_of(source, number=number, cited=number in answer.cited)
-            for number, source in enumerate(trace.sources, start=1)
-        ),
-        threshold=trace.threshold.value,
-        seconds=answer.timings_ms.get("total", 0.0) / 1000.0,
-        error=answer.error,
-        receipt=receipt_line(answer),
-        dropped=tuple(source_of(each, number=0, cited=False) for each in dropped_by(trace)),
-        truncated=answer.context is not None and answer.context.truncated,
-        notice=answer.notice,
-        hint=answer.hint,
-    )
-
-
-def source_of(candidate: Candidate, *, number: int, cited: bool) -> TurnSource:
-    """A candidate as it is shown and kept."""
-    chunk = candidate.chunk
-    return TurnSource(
-        number=number,
-        document=chunk.document,
-        section=" > ".join(chunk.section),
-        start=chunk.start,
-        end=chunk.end,
-        first_line=chunk.first_line,
-        last_line=chunk.last_line,
-        locator=chunk.locator,
-        distance=candidate.distance,
-        quote=chunk.content,
-        cited=cited,
-        also_in=candidate.also_in,
-    )
-
-
-def dropped_by(trace: RetrievalTrace) -> tuple[Candidate, ...]:
-    """Evidence that did not fit the model's window, best first."""
-    return tuple(candidate for candidate in trace.candidates if candidate.verdict == "did not fit")
-
-
-def _read_turn(line: bytes) -> Turn | None:
-    """A turn that this or a later version wrote; None for a damaged line."""
-    try:
-        kept = json.loads(line)
-        sources, dropped = (tuple(map(_read_source, kept.get(key, ()))) for key in ("sources", "dropped"))
-        turn = Turn(**{**_known(Turn, kept), "sources": sources, "dropped": dropped})
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+def _read_title(line: bytes) -> str | None:
+    if not line.startswith(b'{"title"'):
         return None
-    return turn if isinstance(turn.question, str) and isinstance(turn.text, str | None) else None
-
-
-def _read_source(kept: Mapping[str, Any]) -> TurnSource:
-    known = _known(TurnSource, kept)
-    return TurnSource(**{**known, "also_in": tuple(known.get("also_in", ()))})
-
-
-def _known(kind: type[Turn | TurnSource], kept: Mapping[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in fields(kind)}
-    return {name: value for name, value in kept.items() if name in names}
+    try:
+        title = json.loads(line)["title"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return title if isinstance(title, str) else None
 
 
 def _not_kept(path: Path, error: OSError) -> StorageFailed:

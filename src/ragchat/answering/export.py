@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ragchat.answering.citations import attach_citations, link_citations
-from ragchat.answering.conversation import Turn, TurnSource
 from ragchat.answering.escape import escape_control, escape_line
+from ragchat.answering.turn import Turn, TurnSource
 
 # What Markdown gives a meaning inside a line, and what some readers make links of.
 _MARKUP = re.compile(r"[\\`*_\[\]<>~|&$]|:(?=//)|(?<=mailto):|(?<=[\w-])[.@](?=\w*[A-Za-z])")
@@ -28,6 +28,8 @@ def export_markdown(turns: Sequence[Turn], folder: Path) -> str:
 
 def _turn(turn: Turn, folder: Path) -> str:
     parts = [f"## {_plain(turn.question)}", f"*{_facts(turn)}*"]
+    if turn.follows:
+        parts.append(f"*Searched together with: {_plain(turn.follows)}*")
     if turn.outcome == "refused":
         parts.append(_plain(turn.message or "NO ANSWER"))
     if turn.text:

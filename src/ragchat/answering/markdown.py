@@ -43,6 +43,14 @@ def mark_numbers(items: str, sources: int) -> tuple[tuple[int, ...], tuple[int, 
     return tuple(n for n in once if 1 <= n <= sources), tuple(n for n in once if not 1 <= n <= sources)
 
 
+def code_blocks(text: str) -> list[str]:
+    """The insides of an answer's code blocks, in order, without their fences."""
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt().parse(text)
+    return [token.content.removesuffix("\n") for token in tokens if token.type in ("fence", "code_block")]
+
+
 def answer_parser(sources: int = 0) -> MarkdownIt:
     """A parser for the answer to a question with so many sources."""
     parser = _linkless_parser()

@@ -69,7 +69,7 @@ def build_prompt(trace: RetrievalTrace, budget: Budget) -> Prompt:
     """
     sources = list(trace.sources)
     while sources:
-        messages = _messages(trace.question, [candidate.chunk for candidate in sources])
+        messages = _messages(trace, [candidate.chunk for candidate in sources])
         bound = sum(estimate_tokens(message["content"]) + _MESSAGE_TOKENS for message in messages)
         if budget.holds(bound):
             return Prompt(messages, _only(trace, sources), budget.corrected(bound), bound)
@@ -90,15 +90,16 @@ def _only(trace: RetrievalTrace, sources: Sequence[Candidate]) -> RetrievalTrace
     )
 
 
-def _messages(question: str, chunks: Sequence[Chunk]) -> tuple[Mapping[str, str], ...]:
+def _messages(trace: RetrievalTrace, chunks: Sequence[Chunk]) -> tuple[Mapping[str, str], ...]:
     bodies = [_body(chunk) for chunk in chunks]
-    asked = _harmless(question)
-    token = _token([*bodies, asked])
+    asked, follows = _harmless(trace.question), _harmless(trace.follows)
+    token = _token([*bodies, asked, follows])
     framed = [
         f"<<<source {number} {token}>>>\n{body}\n<<<end of source {number} {token}>>>"
         for number, body in enumerate(bodies, start=1)
     ]
-    user = "\n\n".join([*framed, f"Question: {asked}", _REMINDER])
+    before = [f"The question before, which only tells what this one is about: {follows}"] if follows else []
+    user = "\n\n".join([*framed, *before, f"Question: {asked}", _REMINDER])
     return ({"role": "system", "content": SYSTEM}, {"role": "user", "content": user})
 
 

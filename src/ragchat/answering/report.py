@@ -35,6 +35,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     context = answer.context
     return {
         "question": answer.question,
+        **({"follows": trace.follows} if trace.follows else {}),
         "refused": refused,
         "answer": None if refused else answer.text,
         "message": answer.message,
@@ -166,7 +167,6 @@ def _source(candidate: Candidate, cited: frozenset[int]) -> dict[str, Any]:
         "quote": candidate.chunk.content,
         "cited": candidate.number in cited,
         **_ranks(candidate),
-        **({"also_in": list(candidate.also_in)} if candidate.also_in else {}),
     }
 
 

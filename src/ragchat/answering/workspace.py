@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from ragchat.answering.assistant import Assistant
     from ragchat.answering.conversation import Conversation
+    from ragchat.answering.conversations import Conversations
     from ragchat.answering.retrieves import Retrieves
     from ragchat.answering.status import FolderStatus
-    from ragchat.answering.verification import VerifiedSpan
     from ragchat.embedding.embedder import Embedder
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
     from ragchat.index.protocol import Index
@@ -196,17 +196,15 @@ class Workspace(FolderModels):
             memory=self._model_memory(),
         )
 
-    def verify(self, document: str, start: int, end: int, quote: str = "") -> VerifiedSpan:
-        """A citation held against its note as it is now; see `verify_span`."""
-        from ragchat.answering.verification import verify_span
+    def conversations(self) -> Conversations:
+        """All that were held about the folder."""
+        from ragchat.answering.conversations import Conversations
 
-        return verify_span(self.folder, self.settings.notes, self._kept.opened(), document, start, end, quote)
+        return Conversations(self._data_dir)
 
     def conversation(self) -> Conversation:
-        """The folder's kept conversation."""
-        from ragchat.answering.conversation import Conversation
-
-        return Conversation(self._data_dir / "conversation.jsonl")
+        """The one that was used last."""
+        return self.conversations().latest()
 
     def status(self) -> FolderStatus:
         """What `ragchat status` tells. Loads no model. Raises FolderMissing without folder and index."""

@@ -25,7 +25,6 @@ from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
 if TYPE_CHECKING:
     from ragchat.answering.events import Answer
-    from ragchat.answering.workspace import Workspace
 
 _ROWS = 10
 _QUOTE = 240
@@ -54,23 +53,6 @@ def print_sources(answer: Answer, folder: Path) -> None:
     for source in answer.trace.sources:
         uncited = source.number not in answer.cited
         _print_source(source, folder, mark="  not cited" if uncited else "")
-
-
-def print_changed_sources(answer: Answer, workspace: Workspace) -> None:
-    """Sources whose words no longer stand where they stood when they were indexed."""
-    for source in answer.trace.sources:
-        chunk = source.chunk
-        span = workspace.verify(chunk.document, chunk.start, chunk.end, chunk.content)
-        name = escape_line(chunk.document)
-        match span.standing:
-            case "moved":
-                place = f"#char={span.start},{span.end}"
-                note(f"note: [{source.number}] {name} has changed since: it stands at {place} now")
-            case "changed":
-                words = textwrap.shorten(escape_control(span.now), _QUOTE, placeholder=" …")
-                note(f"note: [{source.number}] {name} has changed since: there is now {words or 'nothing'}")
-            case "gone":
-                note(f"note: [{source.number}] {name} is no longer there")
 
 
 def print_refusal_notes(trace: RetrievalTrace, folder: Path) -> None:
@@ -109,15 +91,15 @@ def escaped_lines(text: str, indent: str = "") -> Iterable[str]:
     return (indent + line for line in escape_control(text).split("\n"))
 
 
-def file_address(folder: Path, candidate: Candidate) -> str:
+def file_address(folder: Path, document: str, start: int, end: int) -> str:
     """`file:///…/house/lease.md#char=1204,1690`, percent-encoded."""
-    path = os.fsencode(note_path(folder, candidate.chunk.document))
-    return f"file://{quote(path)}#char={candidate.chunk.start},{candidate.chunk.end}"
+    path = os.fsencode(note_path(folder, document))
+    return f"file://{quote(path)}#char={start},{end}"
 
 
 def _print_source(source: Candidate, folder: Path, *, quoted: bool = False, mark: str = "") -> None:
     chunk = source.chunk
-    place = linked(styled(_place(source), "1"), file_address(folder, source))
+    place = linked(styled(_place(source), "1"), file_address(folder, chunk.document, chunk.start, chunk.end))
     say(f"[{source.number}] {place}  {source.distance:.3f}{styled(mark, '2')}")
     lines = (
         f"L{chunk.first_line}"
@@ -125,8 +107,6 @@ def _print_source(source: Candidate, folder: Path, *, quoted: bool = False, mark
         else f"L{chunk.first_line}-{chunk.last_line}"
     )
     say(styled("    " + " · ".join(filter(None, (section_label(chunk.section), lines))), "2"))
-    if source.also_in:
-        say(styled(f"    also in {escape_line(', '.join(source.also_in))}", "2"))
     if quoted:
         words = _quoted(chunk)
         say(textwrap.fill(words, 96, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False))

@@ -17,7 +17,6 @@ from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import complain, interruptible, note, readable, say, say_json
 from ragchat.cli.evidence import (
     escaped_lines,
-    print_changed_sources,
     print_coverage,
     print_refusal_notes,
     print_search,
@@ -78,6 +77,7 @@ def search(
 @threshold_option
 @update_option
 @click.option("--model", help="The model to ask; must be installed.")
+@click.option("--follow-up", is_flag=True, help="Search together with the question that was asked before.")
 @json_option
 def ask(
     question: str,
@@ -87,6 +87,7 @@ def ask(
     threshold: str | None,
     no_update: bool,
     model: str | None,
+    follow_up: bool,
     as_json: bool,
 ) -> int:
     """Answer QUESTION from the notes; `-` reads it from standard input. Exit 1: the notes have no answer.
@@ -97,13 +98,15 @@ def ask(
 
     question = _question(sys.stdin.read() if question == "-" else question)
     opened = _open(folder, assignments, threshold, prefix, no_update=no_update)
-    answer = stream_answer(opened.workspace.assistant(), question, opened.scope, model, shown=not as_json)
+    follows = _before(opened.workspace) if follow_up else ""
+    answer = stream_answer(
+        opened.workspace.assistant(), question, opened.scope, model, shown=not as_json, follows=follows
+    )
     supports = check_support(answer, opened.workspace.embedder()) if answer.text else ()
     if as_json:
         say_json(answer_json(answer) | {"support": [asdict(support) for support in supports]})
     else:
         print_evidence(answer, opened.workspace.folder)
-        print_changed_sources(answer, opened.workspace)
         print_notes(answer)
         print_support(answer, supports)
         _keep(opened.workspace, answer)
@@ -111,7 +114,13 @@ def ask(
 
 
 def stream_answer(
-    assistant: Assistant, question: str, scope: Scope, model: str | None, *, shown: bool
+    assistant: Assistant,
+    question: str,
+    scope: Scope,
+    model: str | None,
+    *,
+    shown: bool,
+    follows: str = "",
 ) -> Answer:
     """Ask, and print the answer's own words. Ctrl-C stops it and keeps what has arrived.
 
@@ -123,7 +132,7 @@ def stream_answer(
     streaming = shown and sys.stdout.isatty()
     line, written = StatusLine(), False
     with interruptible() as stopped:
-        for event in assistant.ask(question, scope=scope, model=model, cancel=stopped):
+        for event in assistant.ask(question, scope=scope, model=model, cancel=stopped, follows=follows):
             if isinstance(event, Waiting):
                 line.show(waiting_for(event))
                 continue
@@ -157,8 +166,7 @@ def print_notes(answer: Answer) -> None:
     """What else the reader must know of it."""
     from ragchat.answering.receipt import receipt_line
 
-    if answer.outcome != "failed":
-        print_coverage(answer.trace)
+    print_coverage(answer.trace)
     if answer.answered_by == "quotation":
         note("quoted word for word from the notes; no model was asked")
     if answer.invalid_citations:
@@ -180,6 +188,15 @@ def print_support(answer: Answer, supports: Sequence[Support]) -> None:
         if support.found is False and answer.text:
             words = escape_line(" ".join(answer.text[support.start : support.end].split()))
             note(f"not found in the source it cites: {textwrap.shorten(words, 120, placeholder=' …')}")
+
+
+def _before(workspace: Workspace) -> str:
+    """The question to follow. Raises UsageError where none was asked."""
+    questions = workspace.conversation().questions()
+    if not questions:
+        raise UsageError("nothing was asked before", hint="leave out --follow-up")
+    note(f"searched together with: {escape_line(questions[-1])}")
+    return questions[-1]
 
 
 class _Opened(NamedTuple):

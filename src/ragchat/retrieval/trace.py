@@ -57,7 +57,6 @@ class Candidate:
         only BM25 found, because the gate must be able to judge them.
     dense_rank, bm25_rank, fused_rank: 1-based; None where that search did not propose it.
     number: n of `[n]` for what was sent, else None.
-    also_in: other documents that hold the same content; it takes one place among the sources.
     """
 
     chunk_id: int
@@ -70,7 +69,6 @@ class Candidate:
     rerank_score: float | None
     verdict: Verdict
     number: int | None = None
-    also_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +86,7 @@ class RetrievalTrace:
     nearest: smallest distance of any candidate; None where there is no candidate at all.
     literal: set only on a refusal by distance alone.
     timings_ms: "embed", "search", "rerank".
+    follows: the question that this one was searched together with, "" where it stands alone.
     """
 
     question: str
@@ -98,6 +97,12 @@ class RetrievalTrace:
     coverage: Coverage
     literal: LiteralMatch | None
     timings_ms: Mapping[str, float]
+    follows: str = ""
+
+    @property
+    def searched(self) -> str:
+        """The query in effect."""
+        return f"{self.follows} {self.question}" if self.follows else self.question
 
     @property
     def sources(self) -> tuple[Candidate, ...]:

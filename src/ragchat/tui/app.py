@@ -20,7 +20,7 @@ from ragchat.tui.terminal_keys import read_alt_as_keys, read_alt_enter_as_new_li
 from ragchat.tui.themes import FALLBACK, VARIABLES, ThemeError, load_shelf, read_theme
 
 if TYPE_CHECKING:
-    from ragchat.answering.conversation import TurnSource
+    from ragchat.answering.turn import TurnSource
     from ragchat.index.progress import Survey
     from ragchat.settings import Settings
     from ragchat.tui.feed import Feed

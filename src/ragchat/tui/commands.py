@@ -35,10 +35,12 @@ def commands(app: RagchatApp) -> Iterator[SystemCommand]:
     yield SystemCommand("Stop indexing", "what was read stays", session.stop_indexing)
     yield SystemCommand("Failed documents", "which, and why (F3)", lambda: show_failures(app))
     yield SystemCommand("Why these sources", "all candidates (ctrl+e)", app.chat.action_inspect)
+    yield SystemCommand("Conversations", "search, go on, rename, delete (F5)", app.chat.action_conversations)
+    yield SystemCommand("New conversation", "the open one stays (ctrl+n)", app.chat.action_new_conversation)
     yield SystemCommand(
         "Export conversation", "as Markdown, into the current folder or your own", lambda: export(app)
     )
-    yield SystemCommand("Clear conversation", "forget every turn of this folder", lambda: clear(app))
+    yield SystemCommand("Clear conversation", "forget every turn of this one", lambda: clear(app))
 
 
 def choose_folder(app: RagchatApp) -> None:
@@ -90,6 +92,22 @@ def choose_model(app: RagchatApp) -> None:
     app.push_screen(ModelScreen(session.models), chosen)
 
 
+def show_conversations(app: RagchatApp) -> None:
+    """Search the conversations of the folder and go on with one."""
+    from ragchat.tui.screens.conversations import ConversationsScreen
+
+    session = app.session
+    if session is None or not session.is_open:
+        app.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
+        return
+
+    def chosen(name: str | None) -> None:
+        if name is not None:
+            session.talks.resume(name)
+
+    app.push_screen(ConversationsScreen(session.talks), chosen)
+
+
 def show_failures(app: RagchatApp) -> None:
     """Which documents could not be read, and why."""
     from ragchat.tui.screens.failures import FailuresScreen
@@ -105,7 +123,7 @@ def export(app: RagchatApp) -> None:
     session = app.session
     assert session is not None
     try:
-        text = session.workspace.conversation().export_markdown(session.folder)
+        text = session.talks.current.export_markdown(session.folder)
         path = _free_name(_outside(session.folder), f"ragchat-{session.folder.resolve().name or 'notes'}")
         path.write_text(text, encoding="utf-8")
     except (RagchatError, OSError) as error:
@@ -136,11 +154,11 @@ def clear(app: RagchatApp) -> None:
 
     session = app.session
     assert session is not None
-    body = Content("Every kept question and answer of this folder is forgotten. The notes stay as they are.")
+    body = Content("Every question and answer of this conversation is forgotten. The notes stay as they are.")
 
     async def answered(yes: bool | None) -> None:
         if yes:
-            session.workspace.conversation().clear()
+            session.talks.current.clear()
             await app.chat.conversation.clear()
             await app.chat.sources.show(None)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ragchat.answering.conversation import Turn, TurnSource, dropped_by, source_of
 from ragchat.answering.events import Answer
+from ragchat.answering.turn import Turn, TurnSource, dropped_by, source_of
 from ragchat.retrieval.trace import RetrievalTrace
 
 

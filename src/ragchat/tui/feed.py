@@ -44,6 +44,7 @@ class Feed:
     def begin(self, run: int, turn: TurnView) -> None:
         """Events of this run belong to this turn from now on."""
         self._run, self._turn = run, turn
+        self._turns = {run: turn for run, turn in self._turns.items() if turn.is_attached}
         self._turns[run] = turn
 
     async def take(self, message: messages.Told) -> None:
@@ -60,6 +61,14 @@ class Feed:
             case messages.ConversationRead(turns=turns):
                 self._screen.prompt.remember([turn.question for turn in turns])
                 await self._screen.conversation.restore(turns)
+                if not turns:
+                    await self._screen.sources.show(None)
+                self._screen.refresh_bindings()
+            case messages.TurnKept(run=run, turn=turn) if run in self._turns:
+                self._turns[run].kept = turn
+            case messages.TurnForgotten(turn_id=turn_id):
+                await self._screen.conversation.forget(turn_id)
+                self._screen.refresh_bindings()
             case messages.FolderOpened(status=status, model=model):
                 self._folder_opened(status, model)
                 await self._screen.ask_held()

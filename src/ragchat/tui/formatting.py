@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragchat.answering.escape import escape_control, escape_line
 
 if TYPE_CHECKING:
-    from ragchat.answering.conversation import TurnSource
+    from ragchat.answering.turn import TurnSource
 
 _BLANKS = re.compile(r"\s+")
 

@@ -48,10 +48,12 @@ CHAT: list[BindingType] = [
     *_digits("alt+", priority=True),
     _everywhere("ctrl+e", "inspect", "Why these", "why these: all candidates, ranks, verdicts"),
     _everywhere("ctrl+y", "copy_answer", "Copy", "copy the last answer"),
-    _everywhere("ctrl+g", "take_offer", "As offered", "take what is offered: a passage, more room, a model"),
+    _everywhere("ctrl+g", "take_offer", "As offered", "take what is offered under the turn"),
     _hidden("ctrl+c", "interrupt", "Stop", "copy what is marked; else stop the answer"),
     _everywhere("ctrl+o", "switch_folder", "Folder", "open another folder of notes"),
     _hidden("ctrl+l", "pick_model", "Model", "choose the model that answers, or get one"),
+    _hidden("f5", "conversations", "Conversations", "all conversations: search, go on, rename", "F5"),
+    _hidden("ctrl+n", "new_conversation", "New", "begin a new conversation"),
     _hidden("f4", "show_thinking", "Thinking", "show or hide the model's thinking", "F4"),
     _hidden("ctrl+r", "reindex", "Re-index", "read what changed; rebuild what is stale"),
     _hidden("ctrl+t", "pick_theme", "Theme", "choose a theme, with a preview"),
@@ -72,8 +74,13 @@ CONVERSATION: list[BindingType] = [
         "up,k", "previous_turn", "Earlier", tooltip="select the turn before", key_display="↑", show=False
     ),
     Binding("down,j", "next_turn", "Later", tooltip="select the turn after", key_display="↓", show=False),
-    Binding("y", "copy", "Copy", tooltip="copy the selected answer"),
-    Binding("t", "toggle_thinking", "Thinking", tooltip="show or hide the model's thinking", show=False),
+    Binding("y", "screen.copy_turn", "Copy", tooltip="copy the selected answer"),
+    Binding("c", "screen.copy_code", "Code", tooltip="copy its code block; again: the next one"),
+    Binding("r", "screen.ask_again", "Again", tooltip="ask the question again"),
+    Binding("e", "screen.edit_question", "Edit", tooltip="edit the question and ask it again"),
+    Binding("b", "screen.branch", "Branch", tooltip="go on from here in a new conversation"),
+    Binding("d", "screen.delete_turn", "Delete", tooltip="delete the turn"),
+    Binding("t", "screen.show_thinking", "Thinking", tooltip="show or hide the thinking", show=False),
 ]
 
 SOURCES: list[BindingType] = [
@@ -86,6 +93,7 @@ SOURCES: list[BindingType] = [
 PROMPT: list[BindingType] = [
     Binding("enter", "ask", "Ask", tooltip="ask the question", show=False),
     Binding("ctrl+j", "new_line", "New line", tooltip="a new line in the question", show=False),
+    Binding("ctrl+f", "follow_up", "Follow up", tooltip="ask it as a follow-up of the question before"),
     Binding(
         "up",
         "earlier",
@@ -140,6 +148,12 @@ MODELS: list[BindingType] = [
     Binding("escape", "cancel", "Back", key_display="esc"),
 ]
 
+CONVERSATIONS: list[BindingType] = [
+    Binding("f2", "rename", "Rename", tooltip="give it a title", key_display="F2", priority=True),
+    Binding("f8", "forget", "Delete", tooltip="delete it", key_display="F8", priority=True),
+    Binding("escape", "cancel", "Back", key_display="esc"),
+]
+
 HELP: list[BindingType] = [*_BACK, Binding("f1", "app.pop_screen", "", show=False)]
 
 CONFIRM: list[BindingType] = [
@@ -171,6 +185,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("In the inspector", INSPECTOR),
     Topic("Among failed documents", FAILURES),
     Topic("Among the models", MODELS),
+    Topic("Among the conversations", CONVERSATIONS),
     Topic("When asked yes or no", CONFIRM),
 )
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from ragchat.answering.conversation import Turn, TurnSource
     from ragchat.answering.events import AnswerEvent
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
-    from ragchat.answering.verification import VerifiedSpan
+    from ragchat.answering.turn import Turn
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, IndexReport, Survey
     from ragchat.tui.model_desk import Pull
@@ -148,12 +147,12 @@ class ServerChecked(Told):
         super().__init__(session)
 
 
-class SpanVerified(Told):
-    """A source held against its note as it is now, for the viewer; None where that could not be told."""
+class DocumentLoaded(Told):
+    """A document's text for the viewer; None when the index no longer has it."""
 
-    def __init__(self, session: Session, source: TurnSource, span: VerifiedSpan | None) -> None:
-        self.source = source
-        self.span = span
+    def __init__(self, session: Session, name: str, text: str | None) -> None:
+        self.name = name
+        self.text = text
         super().__init__(session)
 
 
@@ -181,4 +180,21 @@ class PullEnded(Told):
         self.name = name
         self.installed = installed
         self.error = error
+        super().__init__(session)
+
+
+class TurnKept(Told):
+    """A finished turn stands in the conversation."""
+
+    def __init__(self, session: Session, run: int, turn: Turn) -> None:
+        self.run = run
+        self.turn = turn
+        super().__init__(session)
+
+
+class TurnForgotten(Told):
+    """A turn was deleted."""
+
+    def __init__(self, session: Session, turn_id: str) -> None:
+        self.turn_id = turn_id
         super().__init__(session)

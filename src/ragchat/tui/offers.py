@@ -18,13 +18,16 @@ class Offer:
     admit: frozenset[int] = frozenset()
     answer_tokens: int = 0
     model: str = ""
+    follows: str = ""
 
 
 def offer_of(answer: Answer) -> Offer | None:
     """What can be done about this answer."""
     trace = answer.trace
     if answer.outcome == "refused" and trace.literal is not None:
-        return Offer("admit", answer.question, admit=frozenset({trace.literal.candidate.chunk_id}))
+        admit = frozenset({trace.literal.candidate.chunk_id})
+        return Offer("admit", answer.question, admit=admit, follows=trace.follows)
     if answer.more_tokens:
-        return Offer("more", answer.question, answer_tokens=answer.more_tokens)
+        more = answer.more_tokens
+        return Offer("more", answer.question, answer_tokens=more, follows=trace.follows)
     return Offer("pull", model=answer.pull) if answer.pull else None

@@ -23,17 +23,18 @@ from ragchat.tui.messages import (
     AskFailed,
     Confirm,
     ConversationRead,
+    DocumentLoaded,
     FolderFailed,
     FolderOpened,
     IndexFailed,
     Noted,
     ServerChecked,
-    SpanVerified,
+    TurnKept,
 )
 from ragchat.tui.model_desk import ModelDesk
+from ragchat.tui.talk_desk import TalkDesk
 
 if TYPE_CHECKING:
-    from ragchat.answering.conversation import TurnSource
     from ragchat.answering.events import Answer
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.workspace import Workspace
@@ -56,11 +57,16 @@ def real_workspace(folder: Path, settings: Settings) -> Workspace:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question. admit: chunks let through by hand; answer_tokens: more room than the settings give."""
+    """A question.
+
+    admit: chunks let through by hand. answer_tokens: more room than the settings give.
+    follows: the question that it is searched together with.
+    """
 
     question: str
     admit: frozenset[int] = frozenset()
     answer_tokens: int = 0
+    follows: str = ""
 
 
 class Session:
@@ -84,6 +90,7 @@ class Session:
         self._refused_so_far: dict[int, Asked] = {}
         self.following = Following(self, self.start, self.post, self._closing)
         self.models = ModelDesk(self)
+        self.talks = TalkDesk(self)
 
     @property
     def workspace(self) -> Workspace:
@@ -135,9 +142,9 @@ class Session:
         """Look at the model server now."""
         self._server_due.set()
 
-    def verify(self, source: TurnSource, post: Post) -> None:
-        """Hold a source against its note as it is now, and post what became of it."""
-        self.start(lambda: self._verify(source, post))
+    def load_document(self, name: str, post: Post) -> None:
+        """Fetch a document's text as it was indexed, and post it."""
+        self.start(lambda: self._load_document(name, post))
 
     def close(self) -> None:
         """Stop everything; waits only a moment, for a stopped answer to be kept."""
@@ -215,10 +222,14 @@ class Session:
 
         try:
             for event in self.workspace.assistant().ask(
-                asked.question, admit=asked.admit, cancel=cancel, answer_tokens=asked.answer_tokens
+                asked.question,
+                admit=asked.admit,
+                cancel=cancel,
+                answer_tokens=asked.answer_tokens,
+                follows=asked.follows,
             ):
                 if isinstance(event, Finished):
-                    self._keep(event)
+                    self._keep(run, event.answer)
                     self._remember_refusal(run, asked, event.answer)
                     self.asking = False
                 self.post(AnswerMoved(self, run, event))
@@ -232,12 +243,10 @@ class Session:
         if answer.outcome == "refused" and answer.trace.coverage.pending:
             self._refused_so_far[run] = asked
 
-    def _keep(self, finished: object) -> None:
-        from ragchat.answering.events import Finished
-
-        assert isinstance(finished, Finished)
+    def _keep(self, run: int, answer: Answer) -> None:
         try:
-            self.workspace.conversation().keep(finished.answer)
+            turn = self.talks.current.keep(answer)
+            self.post(TurnKept(self, run, turn))
         except RagchatError as error:
             self.post(Noted(self, f"this turn was not kept: {error.message}", "error"))
 
@@ -256,12 +265,12 @@ class Session:
             told, host = as_ragchat_error(error), self._settings.ollama.host
             return ServerHealth(host, loopback=True, reachable=False, problem=told.message, hint=told.hint)
 
-    def _verify(self, source: TurnSource, post: Post) -> None:
+    def _load_document(self, name: str, post: Post) -> None:
         try:
-            span = self.workspace.verify(source.document, source.start, source.end, source.quote)
+            text = self.workspace.index().document_text(name)
         except Exception:  # noqa: BLE001, RUF100 -- the viewer says that it is gone
-            span = None
+            text = None
         try:
-            post(SpanVerified(self, source, span))
+            post(DocumentLoaded(self, name, text))
         except RuntimeError:
             self._closing.set()

@@ -104,6 +104,8 @@ class ChatScreen(ActsOnTurns):
             return evidence is not None and bool(evidence.sources)
         if action.endswith("inspect"):
             return evidence is not None and evidence.trace is not None
+        if action == "follow_up":
+            return bool(self.conversation.turns)
         if action == "take_offer":
             return self.offer is not None
         if action == "copy_answer":

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import DataTable, Static
 
-from ragchat.answering.conversation import source_of
+from ragchat.answering.turn import source_of
 from ragchat.tui import keys
 from ragchat.tui.formatting import bar, one_line, section_name
 from ragchat.tui.widgets.key_bar import KeyBar

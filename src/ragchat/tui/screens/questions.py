@@ -27,9 +27,17 @@ class AsksQuestions(OpensDialogs):
         elif session.asking:
             self.prompt.give_back(message.question)
             self.notify("Still answering: esc stops it, then ask this.", severity="warning")
+        elif message.follows and not self.conversation.turns:
+            self.prompt.give_back(message.question)
+            self.notify("There is no question before to follow: enter asks it alone.", severity="warning")
         else:
             self.prompt.add_to_history(message.question)
-            await self.ask(message.question)
+            await self.ask(message.question, follows=self._before() if message.follows else "")
+
+    def _before(self) -> str:
+        """The last question as it was searched."""
+        last = self.conversation.turns[-1]
+        return f"{last.follows} {last.question}" if last.follows else last.question
 
     async def ask_held(self) -> None:
         """The folder is open: ask what was asked while it was being opened."""
@@ -45,7 +53,12 @@ class AsksQuestions(OpensDialogs):
             self.prompt.give_back(question)
 
     async def ask(
-        self, question: str, *, admit: frozenset[int] = frozenset(), answer_tokens: int = 0
+        self,
+        question: str,
+        *,
+        admit: frozenset[int] = frozenset(),
+        answer_tokens: int = 0,
+        follows: str = "",
     ) -> None:
         """Begin a turn and let the session answer it."""
         from ragchat.tui.session import Asked
@@ -53,9 +66,9 @@ class AsksQuestions(OpensDialogs):
         session = self.session
         assert session is not None
         run = session.begin()
-        turn = await self.conversation.begin_turn(question)
+        turn = await self.conversation.begin_turn(question, follows)
         self.ragchat.feed.begin(run, turn)
-        session.answer(run, Asked(question, admit, answer_tokens))
+        session.answer(run, Asked(question, admit, answer_tokens, follows))
         self.refresh_bindings()
 
     @property
@@ -77,4 +90,9 @@ class AsksQuestions(OpensDialogs):
         elif session.asking:
             self.notify("Still answering: esc stops it.", severity="warning")
         else:
-            await self.ask(offer.question, admit=offer.admit, answer_tokens=offer.answer_tokens)
+            await self.ask(
+                offer.question,
+                admit=offer.admit,
+                answer_tokens=offer.answer_tokens,
+                follows=offer.follows,
+            )

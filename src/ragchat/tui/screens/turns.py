@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import on
 
+from ragchat.tui.formatting import beginning
 from ragchat.tui.screens.questions import AsksQuestions
 from ragchat.tui.widgets.conversation import Conversation
 from ragchat.tui.widgets.sources import SourcesPanel
@@ -22,10 +23,6 @@ class ActsOnTurns(AsksQuestions):
     async def _turn_chosen(self, message: Conversation.TurnChosen) -> None:
         await self.sources.show(message.turn.evidence)
         self.refresh_bindings()
-
-    @on(Conversation.CopyWanted)
-    def _copy_turn(self, message: Conversation.CopyWanted) -> None:
-        self._copy(message.turn)
 
     @on(SourcesPanel.CopyWanted)
     def _copy_quote(self, message: SourcesPanel.CopyWanted) -> None:
@@ -74,6 +71,87 @@ class ActsOnTurns(AsksQuestions):
         from ragchat.tui.screens.inspector import InspectorScreen
 
         self.app.push_screen(InspectorScreen(evidence.trace))
+
+    def action_copy_turn(self) -> None:
+        """Copy the selected turn's answer."""
+        if (turn := self._selected()) is not None:
+            self._copy(turn)
+
+    def action_copy_code(self) -> None:
+        """Copy a code block of the selected answer; pressed again, the next one."""
+        from ragchat.answering.markdown import code_blocks
+
+        if (turn := self._selected()) is None:
+            return
+        blocks = code_blocks(turn.text)
+        if not blocks:
+            self.notify("This answer has no code block.", severity="warning")
+            return
+        at = turn.next_code % len(blocks)
+        turn.next_code = at + 1
+        which = f"code block {at + 1} of {len(blocks)}" if len(blocks) > 1 else "the code block"
+        self.ragchat.copy(blocks[at], which)
+
+    async def action_ask_again(self) -> None:
+        """Ask the selected question once more; the earlier answer stays."""
+        if (turn := self._selected()) is not None and self._is_free():
+            await self.ask(turn.question, follows=turn.follows)
+
+    def action_edit_question(self) -> None:
+        """The selected question into the prompt."""
+        if (turn := self._selected()) is not None:
+            self.prompt.give_back(turn.question)
+            self.prompt.focus()
+
+    def action_delete_turn(self) -> None:
+        """Delete the selected turn, after asking."""
+        from textual.content import Content
+
+        from ragchat.tui.screens.confirm import ConfirmScreen
+
+        turn, session = self._selected(), self.session
+        if turn is None or session is None or not self._is_free():
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                session.talks.forget_turn(turn.kept_id)
+
+        question = (beginning(turn.question, 3, 200), "bold")
+        body = Content.assemble(question, "\n\nQuestion and answer are forgotten for good.")
+        self.app.push_screen(ConfirmScreen("Delete this turn?", body), answered)
+
+    def action_branch(self) -> None:
+        """Go on from the selected turn in a new conversation."""
+        if (turn := self._selected()) is not None and self.session is not None and self._is_free():
+            self.session.talks.branch(turn.kept_id)
+            self.prompt.focus()
+            self.notify("A new conversation with the turns up to here; F5 lists both.")
+
+    def action_conversations(self) -> None:
+        """All conversations of the folder."""
+        from ragchat.tui.commands import show_conversations
+
+        if self._is_free():
+            show_conversations(self.ragchat)
+
+    def action_new_conversation(self) -> None:
+        """Begin a new one; the open one stays."""
+        if self.session is not None and self.session.is_open and self._is_free():
+            self.session.talks.begin()
+            self.prompt.focus()
+
+    def _selected(self) -> TurnView | None:
+        if (turn := self.conversation.selected) is None:
+            self.notify("There is no turn yet.", severity="warning")
+        return turn
+
+    def _is_free(self) -> bool:
+        """Whether no answer is on its way; says so otherwise."""
+        busy = self.session is not None and self.session.asking
+        if busy:
+            self.notify("Still answering: esc stops it.", severity="warning")
+        return not busy
 
     def action_copy_answer(self) -> None:
         """Copy the last answer."""

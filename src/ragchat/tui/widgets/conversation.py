@@ -17,11 +17,13 @@ from textual.widgets import Static
 from ragchat.tui import keys
 
 if TYPE_CHECKING:
-    from ragchat.answering.conversation import Turn
+    from ragchat.answering.turn import Turn
     from ragchat.tui.widgets.turn import TurnView
 
 _AT_ONCE = 8
 """So many earlier turns are drawn at a time: each is a Markdown document."""
+_MOST_DRAWN = 24
+"""Each word of an answer lays out all that are drawn; of more turns, the oldest join the earlier ones."""
 
 
 class _Earlier(Static):
@@ -41,13 +43,6 @@ class Conversation(VerticalScroll):
 
     class TurnChosen(Message):
         """Another turn's sources are to be shown."""
-
-        def __init__(self, turn: TurnView) -> None:
-            self.turn = turn
-            super().__init__()
-
-    class CopyWanted(Message):
-        """Copy this turn."""
 
         def __init__(self, turn: TurnView) -> None:
             self.turn = turn
@@ -75,12 +70,13 @@ class Conversation(VerticalScroll):
 
         return list(self.query_children(TurnView))
 
-    async def begin_turn(self, question: str) -> TurnView:
+    async def begin_turn(self, question: str, follows: str = "") -> TurnView:
         """A new turn at the bottom; the view follows it."""
         from ragchat.tui.widgets.turn import TurnView
 
         self.query_one("#empty").display = False
-        turn = TurnView(question)
+        await self._put_oldest_away()
+        turn = TurnView(question, follows)
         await self.mount(turn)
         self.select(turn)
         self._follow()
@@ -101,16 +97,47 @@ class Conversation(VerticalScroll):
         from ragchat.tui.evidence import evidence_of_turn
         from ragchat.tui.widgets.turn import TurnView
 
-        await self.query_children(_Earlier).remove()
         batch, self._older = self._older[-_AT_ONCE:], self._older[:-_AT_ONCE]
         first = self.turns[0] if self.turns else None
-        views = [TurnView(turn.question) for turn in batch]
+        views = [TurnView(turn.question, turn.follows) for turn in batch]
         await self.mount_all(views, before=first)
         for view, turn in zip(views, batch, strict=True):
             await view.restore(turn, evidence_of_turn(turn))
+        await self._tell_of_earlier()
+
+    async def _tell_of_earlier(self) -> None:
+        await self.query_children(_Earlier).remove()
         if self._older:
             line = f"▴ {len(self._older):,} earlier turns · ↑ or a click shows them"
-            await self.mount(_Earlier(Content(line), classes="earlier"), before=views[0])
+            await self.mount(_Earlier(Content(line), classes="earlier"), before=self.turns[0])
+
+    async def _put_oldest_away(self) -> None:
+        """Make room for another turn."""
+        turns = self.turns
+        if len(turns) < _MOST_DRAWN:
+            return
+        going = [turn for turn in turns[: len(turns) - _MOST_DRAWN + _AT_ONCE] if turn.kept is not None]
+        self._older += [turn.kept for turn in going if turn.kept is not None]
+        if self.selected in going:
+            self.selected = None
+        for turn in going:
+            await turn.remove()
+        await self._tell_of_earlier()
+
+    async def forget(self, turn_id: str) -> None:
+        """Take a turn away; its neighbour is selected."""
+        turns = self.turns
+        at = next((at for at, turn in enumerate(turns) if turn.kept_id == turn_id), None)
+        if at is None:
+            return
+        await turns[at].remove()
+        left = self.turns
+        if left:
+            self.select(left[min(at, len(left) - 1)])
+        elif self._older:
+            await self.restore(self._older)
+        else:
+            await self.clear()
 
     async def clear(self) -> None:
         """No turns at all."""
@@ -145,16 +172,6 @@ class Conversation(VerticalScroll):
     def action_next_turn(self) -> None:
         """Select the turn below."""
         self._go(self._position() + 1)
-
-    def action_copy(self) -> None:
-        """Copy the selected turn's answer."""
-        if self.selected is not None:
-            self.post_message(self.CopyWanted(self.selected))
-
-    def action_toggle_thinking(self) -> None:
-        """Show or hide the selected turn's thinking."""
-        if self.selected is not None:
-            self.selected.toggle_thinking()
 
     def _follow(self) -> None:
         """Keep to the bottom from now on, until the user scrolls up."""

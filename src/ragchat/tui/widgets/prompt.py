@@ -28,8 +28,9 @@ class Prompt(TextArea):
     class Asked(Message):
         """The user asks this."""
 
-        def __init__(self, question: str) -> None:
+        def __init__(self, question: str, *, follows: bool = False) -> None:
             self.question = question
+            self.follows = follows
             super().__init__()
 
     class CopyWanted(Message):
@@ -72,9 +73,16 @@ class Prompt(TextArea):
 
     def action_ask(self) -> None:
         """Hand the question over; what is typed from now on is the next one."""
+        self._hand_over(follows=False)
+
+    def action_follow_up(self) -> None:
+        """Hand it over as a follow-up of the question before."""
+        self._hand_over(follows=True)
+
+    def _hand_over(self, *, follows: bool) -> None:
         if question := self.text.strip():
             self.put("")
-            self.post_message(self.Asked(question))
+            self.post_message(self.Asked(question, follows=follows))
 
     def give_back(self, question: str) -> None:
         """The question could not be taken: nothing that was typed is lost."""

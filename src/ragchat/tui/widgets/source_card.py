@@ -14,7 +14,7 @@ from textual.widgets import Static
 from ragchat.tui.formatting import closeness_bar, one_line, place
 
 if TYPE_CHECKING:
-    from ragchat.answering.conversation import TurnSource
+    from ragchat.answering.turn import TurnSource
 
 
 class SourceCard(Vertical):
@@ -54,9 +54,6 @@ class SourceCard(Vertical):
             yield Static(self._place(), classes="standing", markup=False)
             yield Static(f" “{one_line(source.quote, 200)}”", classes="in-drawer", markup=False)
         yield Static(f"“{one_line(source.quote, 110)}”", classes="quote", markup=False)
-        if source.also_in:
-            also = one_line(", ".join(source.also_in), 300)
-            yield Static(f"also in {also}", classes="section", markup=False)
 
     def _place(self) -> str:
         return f"{place(self.source)} · {self._standing}"

@@ -15,7 +15,7 @@ from ragchat.tui import keys
 from ragchat.tui.formatting import closeness_bar
 
 if TYPE_CHECKING:
-    from ragchat.answering.conversation import TurnSource
+    from ragchat.answering.turn import TurnSource
     from ragchat.tui.evidence import Evidence
     from ragchat.tui.widgets.source_card import SourceCard
 

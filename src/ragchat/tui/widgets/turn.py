@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from ragchat.tui.formatting import beginning, shown
+from ragchat.tui.formatting import beginning, one_line, shown
 from ragchat.tui.offers import Offer, offer_of
 from ragchat.tui.widgets import turn_notes
 from ragchat.tui.widgets.note import Note, notes_for
@@ -21,8 +21,8 @@ from ragchat.tui.widgets.turn_notes import Line
 if TYPE_CHECKING:
     from textual.widgets.markdown import MarkdownStream
 
-    from ragchat.answering.conversation import Turn
     from ragchat.answering.events import Answer
+    from ragchat.answering.turn import Turn
     from ragchat.errors import RagchatError
     from ragchat.tui.evidence import Evidence
     from ragchat.tui.widgets.answer_text import AnswerText
@@ -43,9 +43,12 @@ class TurnView(Vertical):
             self.turn = turn
             super().__init__()
 
-    def __init__(self, question: str) -> None:
+    def __init__(self, question: str, follows: str = "") -> None:
         super().__init__(classes="turn")
         self.question = question
+        self.follows = follows
+        self.kept: Turn | None = None
+        self.next_code = 0
         self.evidence: Evidence | None = None
         self.answer: Answer | None = None
         self.offer: Offer | None = None
@@ -65,6 +68,9 @@ class TurnView(Vertical):
             ),
             classes="question",
         )
+        if self.follows:
+            searched = f"↳ searched as: {one_line(f'{self.follows} {self.question}', 240)}"
+            yield Static(Content.styled(searched, "$quiet"), classes="follows")
         yield Static(self._head(f"{_WORKING} searching"), classes="head")
         yield ThinkingFold()
 
@@ -156,7 +162,7 @@ class TurnView(Vertical):
         """An earlier turn, as it was shown."""
         from ragchat.answering.citations import attach_citations
 
-        self.evidence = evidence
+        self.evidence, self.kept = evidence, turn
         self.text = turn.text or ""
         if self.text:
             citations = attach_citations(self.text, len(evidence.sources))
@@ -164,6 +170,11 @@ class TurnView(Vertical):
             await body.settle(turn_notes.with_invalid_marked(self.text, citations))
         self._head_static.update(self._head(turn_notes.outcome_of_turn(turn)))
         await self._show_notes(turn_notes.notes_of_turn(turn))
+
+    @property
+    def kept_id(self) -> str:
+        """Its name in the conversation; "" while it is not kept."""
+        return self.kept.id if self.kept is not None else ""
 
     @property
     def copyable(self) -> str:

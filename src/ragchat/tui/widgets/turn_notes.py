@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from ragchat.answering.conversation import dropped_by
 from ragchat.answering.coverage import coverage_line
 from ragchat.answering.receipt import receipt_line
+from ragchat.answering.turn import dropped_by
 from ragchat.tui.formatting import beginning, one_line, section_name, shown, with_keys
 from ragchat.tui.offers import Offer, offer_of
 
 if TYPE_CHECKING:
-    from ragchat.answering.conversation import Turn
     from ragchat.answering.events import Answer, Citation
+    from ragchat.answering.turn import Turn
     from ragchat.errors import RagchatError
     from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
