@@ -195,3 +195,14 @@ def test_answers_are_told_by_what_they_did_with_their_sources(
     assert answers["cited"]["value"] == 1.0
     # "It ends on 31 March 2027" is no answer to the rent, and its source does not say it.
     assert 0 < answers["sentences_found"]["value"] < 1
+
+
+def test_passages_that_cannot_stand_alone_are_listed(ragchat: Ragchat, notes: Path) -> None:
+    paragraphs = ["The lease is long. " * 25, "It ends in March\x1b[2J. " + "More is said. " * 30]
+    (notes / "long.md").write_text("# Long\n\n" + "\n\n".join(paragraphs), encoding="utf-8")
+    told = ragchat("eval", "--leaning")
+    assert told.code == 0
+    (line,) = told.out.splitlines()
+    assert line.startswith("long.md#char=")
+    assert "It ends in March\\x1b[2J." in line
+    assert "1 of " in told.err

@@ -23,7 +23,7 @@ from ragchat.retrieval.trace import Threshold
 from tests.evaluation.making import NOW, asked, outcome_of
 
 HOSTILE = "a|b $x_1$ <script>[1](x)\n# \x1b[2J"
-STRUCTURE = Structure(9, 400.0, None, 0.1, 0, 1.2, 10_000, 3.0)
+STRUCTURE = Structure(9, 400.0, None, 0.1, 0, 2, 1.2, 10_000, 3.0)
 
 
 def rows(shift: int = 0) -> Asked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +22,11 @@ from ragchat.cli.progress import StatusLine
 from ragchat.errors import UsageError
 from ragchat.evaluation.collection import collected_path
 from ragchat.evaluation.examination import load_folder_questions
+from ragchat.evaluation.leaning import leaning_chunks
 from ragchat.evaluation.questions import Problem, QuestionSet, thinned
 from ragchat.evaluation.report import answers_json, metrics_of, report_json, smaller_is_better
 from ragchat.evaluation.strategies import Cutting, cuttings_named
+from ragchat.evaluation.structure import all_chunks
 from ragchat.evaluation.study import study
 from ragchat.evaluation.suite import find_suite, in_the_notes_language
 from ragchat.settings import Settings
@@ -42,6 +45,7 @@ _HINT = "docs/evaluation.md shows how a question file looks"
 @click.option(
     "--cross-encoder", default="", metavar="MODEL", help="A reranker to compare with, by path or name."
 )
+@click.option("--leaning", is_flag=True, help="Only list the passages that cannot stand alone; asks nothing.")
 @click.option("--limit", default=0, metavar="N", help="Only N answerable questions, N near misses, N others.")
 @click.option("--skip-invalid", is_flag=True, help="Leave out questions that cannot be used.")
 @click.option("--no-update", is_flag=True, help="Examine the index as it is.")
@@ -62,6 +66,7 @@ def evaluate(
     strategies: str,
     embedders: tuple[str, ...],
     cross_encoder: str,
+    leaning: bool,
     limit: int,
     skip_invalid: bool,
     no_update: bool,
@@ -90,6 +95,8 @@ def evaluate(
         answers=answers,
         model=model,
     )
+    if leaning:
+        return _list_leaning(plan, folder)
     if files and sets:
         raise UsageError("either question files or --sets, not both", hint=_HINT)
     with interruptible() as stopped:
@@ -124,6 +131,20 @@ class _Plan:
     update: bool
     answers: bool
     model: str | None
+
+
+def _list_leaning(plan: _Plan, folder: Path | None) -> int:
+    """Passages whose beginning points at what stood before them, each where it stands."""
+    workspace = open_workspace(folder, plan.settings)
+    if plan.update:
+        bring_up_to_date(workspace)
+    chunks = all_chunks(workspace.index().snapshot())
+    found = leaning_chunks(chunks)
+    for chunk in found:
+        words = textwrap.shorten(chunk.content, 80, placeholder=" …")
+        say(escape_line(f"{chunk.document}#char={chunk.start},{chunk.end}  {words}"))
+    note(f"{len(found):,} of {len(chunks):,} passages cannot stand alone")
+    return 0
 
 
 def _of_folder(

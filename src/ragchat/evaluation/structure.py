@@ -10,6 +10,7 @@ from statistics import median
 import numpy as np
 
 from ragchat.chunking.chunk import Chunk
+from ragchat.evaluation.leaning import leaning_chunks
 from ragchat.evaluation.questions import Gold, Question
 from ragchat.evaluation.statistics import Proportion, proportion
 from ragchat.index.protocol import Index, Scope, Snapshot
@@ -22,6 +23,7 @@ class Structure:
     characters: median length of a passage, as it is sent.
     header_share: of all embedded tokens, those of headers.
     over_window: passages that the encoder cannot read whole.
+    leaning: passages that begin by pointing at what stood before them (`leaning_chunks`).
     growth: embedded characters for each character of the notes. bytes: of the index; for each byte of notes.
     """
 
@@ -30,6 +32,7 @@ class Structure:
     destroyed: Proportion | None
     header_share: float
     over_window: int
+    leaning: int
     growth: float
     bytes: int
     bytes_growth: float
@@ -49,6 +52,7 @@ def measure_structure(index: Index, questions: Sequence[Question], place: Path) 
         destroyed=destroyed(chunks, questions),
         header_share=sum(chunk.header_tokens for chunk in chunks) / max(tokens, 1),
         over_window=sum(chunk.tokens > snapshot.stamp.embedder.window for chunk in chunks),
+        leaning=len(leaning_chunks(chunks)),
         growth=sum(len(chunk.text) for chunk in chunks) / max(written, 1),
         bytes=size,
         bytes_growth=size / max(sum(source.size for source in sources), 1),
