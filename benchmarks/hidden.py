@@ -15,6 +15,7 @@ class HidingSnapshot:
     def __init__(self, snapshot: Snapshot, hidden: AbstractSet[int]) -> None:
         self._snapshot = snapshot
         self._hidden = hidden
+        self.stamp = snapshot.stamp
         self.chunk_count = snapshot.chunk_count
         self.document_frequency = snapshot.document_frequency
         self.chunks = snapshot.chunks

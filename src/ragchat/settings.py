@@ -61,6 +61,8 @@ class EmbeddingSettings:
     """Of the built-in model: int8 embeds in half the time or less, and shifts distances a little."""
     question_prompt: str = ""
     passage_prompt: str = ""
+    token_vectors: bool = True
+    """Keep the vectors of every token: better order and better refusals, for about 12 KB a passage."""
     threads: int = 0
     """Threads while indexing; 0 means all cores, and one fewer (at least one) while the screen is open."""
 
@@ -75,6 +77,8 @@ class RetrievalSettings:
     """At most so many passages are sent."""
     candidates: int = 40
     """So many passages of each search are considered."""
+    neighbours: bool = True
+    """Send the sentences before and after a passage with it, for the model alone; never quoted."""
     rerank: Literal["late", "off"] = "late"
     """Order the best by the token vectors of the index (late), or leave them as the searches have them."""
     cross_encoder: str = ""

@@ -100,3 +100,16 @@ def test_a_passages_overlap_is_sent_with_it() -> None:
     chunk = replace(a_chunk("it ends in March."), lead="Unless renewed, ")
     message = build_prompt(a_trace("When?", [chunk]), WIDE).messages[1]["content"]
     assert "\n\nUnless renewed, it ends in March.\n<<<end of source 1" in message
+
+
+def test_the_sentences_around_a_passage_are_sent_and_given_up_before_a_source_is() -> None:
+    trace = a_trace("When?", [a_chunk("it ends in March."), a_chunk("it began in May.")])
+    before = "Unless renewed:" + " again" * 30
+    first, *others = trace.candidates
+    trace = replace(trace, candidates=(replace(first, before=before, after="Then it is sold."), *others))
+    whole = build_prompt(trace, WIDE)
+    message = whole.messages[1]["content"]
+    assert f"\n\n{before}\nit ends in March.\nThen it is sold.\n<<<end of source 1" in message
+    smaller = build_prompt(trace, Budget(whole.bound, 1))
+    assert "again" not in smaller.messages[1]["content"]
+    assert len(smaller.trace.sources) == 2

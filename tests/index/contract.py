@@ -105,6 +105,24 @@ class IndexContract(ABC):
             "b.md": False,
         }
 
+    def test_the_neighbours_of_a_passage_stand_in_its_section(self, begun: Index) -> None:
+        whole = document("a.md", "one two three four")
+        chunks = chunks_of(whole, (0, 3), (4, 7), (8, 13), (14, 18))
+        chunks = [*chunks[:3], dataclasses.replace(chunks[3], section=("Another",))]
+        begun.replace(whole, source("a.md", whole.text), chunks, embed(chunks))
+        put(begun, "b.md", "five")
+        snapshot = begun.snapshot()
+        hits = snapshot.dense(EMBEDDER.embed_question("one"), 9, ANYWHERE)
+        ids = [hit.chunk_id for hit in hits]
+        beside = dict(zip(found(snapshot, hits), snapshot.neighbours(ids), strict=True))
+        assert beside == {
+            "one": (None, chunks[1]),
+            "two": (chunks[0], chunks[2]),
+            "three": (chunks[1], None),
+            "four": (None, None),
+            "five": (None, None),
+        }
+
     def test_equal_distances_come_in_order_of_their_ids(self, begun: Index) -> None:
         put(begun, "a.md", *["same words"] * 9)
         snapshot = begun.snapshot()

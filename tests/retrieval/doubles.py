@@ -105,6 +105,20 @@ class MemorySnapshot:
     def chunks(self, chunk_ids: Sequence[int]) -> list[Chunk]:
         return [self._chunks[chunk_id] for chunk_id in chunk_ids]
 
+    def neighbours(self, chunk_ids: Sequence[int]) -> list[tuple[Chunk | None, Chunk | None]]:
+        return [(self._beside(chunk_id, -1), self._beside(chunk_id, 1)) for chunk_id in chunk_ids]
+
+    def _beside(self, chunk_id: int, step: int) -> Chunk | None:
+        here = self._chunks[chunk_id]
+        section = [
+            chunk
+            for chunk in self._chunks.values()
+            if (chunk.document, chunk.section) == (here.document, here.section)
+        ]
+        section.sort(key=lambda chunk: chunk.start)
+        at = section.index(here) + step
+        return section[at] if 0 <= at < len(section) else None
+
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         return np.stack([self._vectors[chunk_id] for chunk_id in chunk_ids])
 

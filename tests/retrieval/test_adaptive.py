@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ragchat.retrieval.adaptive import FolderGate, Kind, Limits, fit_folder_gate, gate_weights, read_gate
 from ragchat.retrieval.calibration import PASSING, passing_point
 from ragchat.retrieval.signals import Signals
+from ragchat.retrieval.trace import Threshold, ThresholdPart
 
 LIMITS = Limits(passing_point, lowest=0.0, highest=2.0, farthest=2.0)
 KINDS: tuple[Kind, ...] = ("late", "plain")
@@ -112,3 +113,14 @@ def test_it_is_kept_as_json(kind: Kind) -> None:
 def test_no_shipped_weight_turns_a_signal_around() -> None:
     for weights in gate_weights().values():
         assert all(0 < weight < 4 for weight in weights.values())
+
+
+def test_the_story_names_the_folders_number_and_every_shift_that_shows() -> None:
+    parts = (
+        ThresholdPart("length", 0.004),
+        ThresholdPart("wording", 0.121),
+        ThresholdPart("standing out", -0.05),
+    )
+    moved = Threshold(0.542, "auto", "5 % of 231 …", folders=0.471, parts=parts)
+    assert moved.story == "0.471 in this folder, wording +0.12, standing out -0.05"
+    assert Threshold(0.5, "setting", "fixed at 0.500").story == "fixed at 0.500"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ragchat.index.protocol import Scope
 from ragchat.index.tokens import tokenize
-from ragchat.retrieval.identifiers import terms_of
+from ragchat.retrieval.identifiers import is_code, terms_of
 from ragchat.retrieval.literal import Found, find_literal
 from tests.doubles import WordEmbedder
 from tests.retrieval.doubles import MemorySnapshot, passage
@@ -179,3 +179,13 @@ def test_an_offer_always_stands_in_the_note(question: str, note: str) -> None:
 def test_no_term_is_named_twice(question: str) -> None:
     texts = [term.text.casefold() for term in terms_of(question, pieces)]
     assert len(texts) == len(set(texts))
+
+
+@pytest.mark.parametrize("term", ["E1234", "20.04", "error 1045", "node.js", "X17-AB", "0042"])
+def test_codes(term: str) -> None:
+    assert is_code(term)
+
+
+@pytest.mark.parametrize("term", ["Oyelaran", "Ada Oyelaran", "NASA", "descaling", "山田", "500g"])
+def test_names_and_words_are_no_codes(term: str) -> None:
+    assert not is_code(term)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,15 @@ from hypothesis import strategies as st
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Vector
+from ragchat.embedding.weights import BUILT_IN_MODEL
 from ragchat.errors import IndexStale, UsageError
 from ragchat.index.protocol import Hit, Scope
+from ragchat.retrieval.adaptive import FolderGate, Usual, gate_weights
+from ragchat.retrieval.calibration import calibrate
+from ragchat.retrieval.off_topic import load_off_topic_questions
 from ragchat.retrieval.retriever import LONGEST_QUESTION, Retriever
-from ragchat.retrieval.search import DEPTH
+from ragchat.retrieval.search import DEPTH, asked_with
+from ragchat.retrieval.signals import STANDING_OUT
 from ragchat.retrieval.trace import RetrievalTrace, Threshold
 from ragchat.settings import RetrievalSettings
 from tests.doubles import WordEmbedder
@@ -327,3 +333,110 @@ def test_what_an_approximate_search_missed_is_no_refusal() -> None:
     asked = Retriever(snapshot, EMBEDDER, RetrievalSettings(), Threshold(0.65, "setting"))
     assert documents(asked.retrieve("When does the lease end, on 31 March 2027?")) == ["house/lease.md"]
     assert asked.retrieve("quantum chromodynamics").refused
+
+
+def many_notes() -> list[Chunk]:
+    """Sixty notes of usual English, so that a threshold is measured, and the five above."""
+    told = "what is the best way to see it, and how many are in a {0} or for the {0} of the {1}?"
+    return [*NOTES, *(passage(told.format(f"shed{n}", f"loom{n}"), f"many/{n}.md") for n in range(60))]
+
+
+@pytest.fixture(scope="module")
+def measured() -> tuple[MemorySnapshot, Threshold]:
+    snapshot = MemorySnapshot(many_notes(), EMBEDDER)
+    asked = [asked_with(EMBEDDER, question) for question in load_off_topic_questions()[::4]]
+    return snapshot, calibrate(snapshot, asked, RetrievalSettings())
+
+
+@pytest.mark.parametrize("rerank", ["late", "off"])
+def test_the_measured_threshold_moves_with_the_question(measured: Any, rerank: Any) -> None:
+    snapshot, threshold = measured
+    ours = Retriever(snapshot, EMBEDDER, RetrievalSettings(rerank=rerank), threshold)
+    met = ours.retrieve("The lease ends on 31 March 2027 with two months notice?")
+    beside = ours.retrieve("What do two months of a yacht in Peru cost?")
+    gate = next(gate for gate in threshold.gates if (gate.kind == "late") == (rerank == "late"))
+    for trace in (met, beside):
+        assert trace.threshold.origin == "auto"
+        assert trace.threshold.folders == gate.base
+    assert met.threshold.value > beside.threshold.value
+    assert documents(met)[0] == "house/lease.md"
+
+
+def test_a_number_that_the_user_sets_never_moves(measured: Any) -> None:
+    snapshot, _ = measured
+    fixed = Threshold(0.3, "setting", "fixed at 0.300 in the settings")
+    for question in ("the lease ends", "who owns the moon"):
+        trace = Retriever(snapshot, EMBEDDER, RetrievalSettings(), fixed).retrieve(question)
+        assert trace.threshold == fixed
+
+
+def test_competitors_out_of_the_scope_lift_no_threshold(measured: Any) -> None:
+    snapshot, threshold = measured
+    ours = Retriever(snapshot, EMBEDDER, RetrievalSettings(), threshold)
+    for question in ("the lease ends", "lentils with cumin", "where is the shed1 of the loom2"):
+        inside = ours.retrieve(question, Scope(prefix="cooking/")).threshold
+        assert all(part.shift <= 0 for part in inside.parts if part.name == STANDING_OUT)
+
+
+def test_a_code_that_cosine_alone_would_drop_is_admitted_by_its_word(measured: Any) -> None:
+    snapshot, threshold = measured
+    trace = Retriever(snapshot, EMBEDDER, RetrievalSettings(), threshold).retrieve("boiler shows E1234")
+    assert documents(trace)[0] == "house/boiler.md"
+    assert trace.nearest is not None
+    assert threshold.value < trace.nearest <= trace.threshold.value
+
+
+LONG = "what could it mean for somebody like me, and what is the best way to do it, if {} is what I see?"
+
+
+@pytest.mark.parametrize("rerank", ["late", "off"])
+def test_a_code_lifts_the_threshold_and_a_name_does_not(measured: Any, rerank: Any) -> None:
+    snapshot, threshold = measured
+    ours = Retriever(snapshot, EMBEDDER, RetrievalSettings(rerank=rerank), threshold)
+    code = ours.retrieve(LONG.format("E1234"))
+    assert code.threshold.parts[-1].name == "literal E1234"
+    assert code.threshold.parts[-1].shift > 0
+    name = ours.retrieve(LONG.format("Oyelaran"))
+    assert name.refused
+    assert name.literal is not None
+    assert not [part for part in name.threshold.parts if part.name.startswith("literal")]
+    unknown = ours.retrieve(LONG.format("E9999"))
+    assert not [part for part in unknown.threshold.parts if part.name.startswith("literal")]
+
+
+def test_in_a_script_that_the_embedder_cannot_read_words_decide_the_order() -> None:
+    notes = [
+        *NOTES,
+        passage("次の会議は金曜日です。議事録は田中が書きます。", "会議.md"),
+        passage("家賃は毎月払います。会議は別の日です。", "家賃.md"),
+    ]
+    english, other = WordEmbedder(name=BUILT_IN_MODEL), WordEmbedder(name="another")
+    for embedder, scored in ((english, False), (other, True)):
+        snapshot = MemorySnapshot(notes, embedder)
+        ours = Retriever(snapshot, embedder, RetrievalSettings(), Threshold(1.0, "setting"))
+        found = ours.retrieve("議事録は誰が書きますか").candidates
+        assert any(candidate.rerank_score is not None for candidate in found) == scored
+        if embedder is english:
+            ranks = [candidate.bm25_rank for candidate in found]
+            assert ranks[:2] == [1, 2]
+            assert [candidate.fused_rank for candidate in found] == list(range(1, len(found) + 1))
+        assert ours.retrieve("the lease ends").candidates[0].rerank_score is not None
+
+
+def test_what_words_put_first_is_sent_once_such_a_question_has_passed() -> None:
+    # The first note alone holds the words; the second is all but the question's own vector.
+    notes = [passage("議事録 は 田中 が 書きます", "会議.md"), passage("はは", "日記.md")]
+    embedder = WordEmbedder(name=BUILT_IN_MODEL)
+    question = "議事録は誰が書きますか"
+    near = embedder.embed_question(question)
+    vectors = np.stack([embedder.embed_question("zebra"), near])
+    snapshot = MemorySnapshot(notes, embedder, vectors)
+    usual = Usual(0.0, 0.0, 1.0)
+    others = dict.fromkeys(gate_weights()["plain"], Usual(0.0, 0.0, 1.0, weight=0.0))
+    gate = FolderGate("plain", 0.2, 0.2, 2.0, usual, others, farthest=0.9)
+    threshold = Threshold(0.2, "auto", "", gates=(gate,))
+    trace = Retriever(snapshot, embedder, RetrievalSettings(), threshold).retrieve(question)
+    assert [source.chunk.document for source in trace.sources] == ["会議.md", "日記.md"]
+    assert trace.sources[0].distance <= trace.threshold.value
+    far = replace(threshold, gates=(replace(gate, base=-1.0),))
+    assert Retriever(snapshot, embedder, RetrievalSettings(), far).retrieve(question).refused

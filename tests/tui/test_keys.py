@@ -268,7 +268,7 @@ async def test_inspector_keys() -> None:
         await stage.until(lambda: "Candidates by distance" in stage.text(), "the inspector")
         assert "─ threshold" in stage.text()
         await stage.pilot.press("s")
-        await stage.until(lambda: "Candidates in fused order" in stage.text(), "the other order")
+        await stage.until(lambda: "Candidates in ranked order" in stage.text(), "the other order")
         await stage.pilot.press("enter")
         await stage.until(lambda: isinstance(stage.app.screen, ViewerScreen), "the document")
 

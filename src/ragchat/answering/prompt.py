@@ -16,7 +16,6 @@ from itertools import count
 from ragchat.answering.budget import Budget
 from ragchat.answering.escape import escape_control, escape_line
 from ragchat.answering.tokens import estimate_tokens
-from ragchat.chunking.chunk import Chunk
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
 ABSTENTION = "The sources do not contain the answer."
@@ -64,16 +63,16 @@ class Prompt:
 def build_prompt(trace: RetrievalTrace, budget: Budget) -> Prompt:
     """The messages for a question with evidence, as far as the budget holds them.
 
-    Sources that do not fit are dropped from the end. If not even one fits, the trace that comes back is
-    refused and must not be sent.
+    What does not fit is dropped: first the sentences around the sources, then sources from the end. If not
+    even one fits, the trace that comes back is refused and must not be sent.
     """
     sources = list(trace.sources)
-    while sources:
-        messages = _messages(trace, [candidate.chunk for candidate in sources])
+    bare = [replace(source, before="", after="") for source in sources]
+    for kept in (sources, *(bare[:most] for most in range(len(bare), 0, -1))):
+        messages = _messages(trace, kept)
         bound = sum(estimate_tokens(message["content"]) + _MESSAGE_TOKENS for message in messages)
-        if budget.holds(bound):
-            return Prompt(messages, _only(trace, sources), budget.corrected(bound), bound)
-        sources.pop()
+        if kept and budget.holds(bound):
+            return Prompt(messages, _only(trace, kept), budget.corrected(bound), bound)
     return Prompt((), _only(trace, ()), 0)
 
 
@@ -90,8 +89,8 @@ def _only(trace: RetrievalTrace, sources: Sequence[Candidate]) -> RetrievalTrace
     )
 
 
-def _messages(trace: RetrievalTrace, chunks: Sequence[Chunk]) -> tuple[Mapping[str, str], ...]:
-    bodies = [_body(chunk) for chunk in chunks]
+def _messages(trace: RetrievalTrace, sources: Sequence[Candidate]) -> tuple[Mapping[str, str], ...]:
+    bodies = [_body(source) for source in sources]
     asked, follows = _harmless(trace.question), _harmless(trace.follows)
     token = _token([*bodies, asked, follows])
     framed = [
@@ -103,9 +102,11 @@ def _messages(trace: RetrievalTrace, chunks: Sequence[Chunk]) -> tuple[Mapping[s
     return ({"role": "system", "content": SYSTEM}, {"role": "user", "content": user})
 
 
-def _body(chunk: Chunk) -> str:
+def _body(source: Candidate) -> str:
+    chunk = source.chunk
     section = " > ".join((chunk.title, *chunk.section))
-    return f"File: {_label(chunk.document)}\nSection: {_label(section)}\n\n{_harmless(chunk.sent)}"
+    words = "\n".join(filter(None, (source.before, chunk.sent, source.after)))
+    return f"File: {_label(chunk.document)}\nSection: {_label(section)}\n\n{_harmless(words)}"
 
 
 def _label(name: str) -> str:

@@ -61,9 +61,11 @@ def print_refusal_notes(trace: RetrievalTrace, folder: Path) -> None:
     if nearest is None:
         note("the index is empty, so there is no passage to search (ragchat status)")
     else:
+        threshold = trace.threshold
+        story = f": {threshold.story}" if threshold.parts else ""
         note(
             f"nearest: {_place(nearest)} at {nearest.distance:.3f}; the threshold is "
-            f"{trace.threshold.value:.3f} ({trace.threshold.origin})"
+            f"{threshold.value:.3f} ({threshold.origin}{story})"
         )
     if trace.literal is not None:
         chunk = trace.literal.candidate.chunk

@@ -11,6 +11,7 @@ Nothing is ever downloaded unless `fetch` is set, which only an explicit command
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,8 +44,22 @@ def open_embedder(
     notify: told in one line what is being waited for. cancel: set it to give up a long preparation.
     Raises EmbedderUnavailable, and UsageError for a precision that the model does not come in.
     """
-    models = (cache or cache_dir()) / "models"
-    told = notify or _ignore
+    opened = _open(settings, ollama_host, (cache or cache_dir()) / "models", fetch, notify or _ignore, cancel)
+    if settings.token_vectors or not opened.token_dimensions:
+        return opened
+    from ragchat.embedding.without_tokens import WithoutTokens
+
+    return WithoutTokens(opened)
+
+
+def _open(
+    settings: EmbeddingSettings,
+    ollama_host: str,
+    models: Path,
+    fetch: bool,
+    told: Notify,
+    cancel: threading.Event | None,
+) -> Embedder:
     if settings.model in BUILT_IN_NAMES:
         from ragchat.embedding.prepare import open_built_in
 
@@ -74,7 +89,11 @@ def expected_stamp(
     was opened with the same files. An Ollama model's costs three quick requests (no `/api/embed`), and cannot
     be told when no server answers. Raises nothing: what is wrong with a model shows when it is opened.
     """
-    models = (cache or cache_dir()) / "models"
+    stamp = _expected(settings, ollama_host, (cache or cache_dir()) / "models")
+    return stamp if stamp is None or settings.token_vectors else replace(stamp, token_vectors="")
+
+
+def _expected(settings: EmbeddingSettings, ollama_host: str, models: Path) -> EmbedderStamp | None:
     if settings.model in BUILT_IN_NAMES:
         from ragchat.embedding.exported import built_in_stamp
 

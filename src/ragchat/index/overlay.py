@@ -126,6 +126,21 @@ class Overlay:
         found = dict(zip(kept, self.base.chunks(kept) if self.base else [], strict=True))
         return [found[key] if key >= 0 else self.waiting[-1 - key] for key in chunk_ids]
 
+    def neighbours(self, chunk_ids: Sequence[int]) -> list[tuple[Chunk | None, Chunk | None]]:
+        """The passages right before and after each in the same section of its document."""
+        return [
+            (self._beside(-1 - key, -1), self._beside(-1 - key, 1))
+            if key < 0 or self.base is None
+            else self.base.neighbours([key])[0]
+            for key in chunk_ids
+        ]
+
+    def _beside(self, at: int, step: int) -> Chunk | None:
+        here = self.waiting[at]
+        there = self.waiting[at + step] if 0 <= at + step < len(self.waiting) else None
+        same = there is not None and (there.document, there.section) == (here.document, here.section)
+        return there if same else None
+
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         """Their unit vectors, made where there are none yet."""
         self._embed([-1 - key for key in chunk_ids if key < 0])

@@ -139,6 +139,9 @@ class Snapshot(Protocol):
     def chunks(self, chunk_ids: Sequence[int]) -> list[Chunk]:
         """The chunks, in the order asked for."""
 
+    def neighbours(self, chunk_ids: Sequence[int]) -> list[tuple[Chunk | None, Chunk | None]]:
+        """The chunks right before and after each in the same section of its document."""
+
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         """Their unit vectors, shape (len(chunk_ids), dimensions)."""
 

@@ -162,6 +162,22 @@ def read_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> lis
     return [found[chunk_id] for chunk_id in chunk_ids]
 
 
+def read_neighbours(connection: sqlite3.Connection, chunk_id: int) -> tuple[Chunk | None, Chunk | None]:
+    """The chunks right before and after it in the same section of its document."""
+    in_section = "n.document_id = c.document_id AND n.section = c.section"
+    found = connection.execute(
+        f"SELECT (SELECT n.id FROM chunks n WHERE {in_section} AND n.start < c.start ORDER BY n.start DESC),"
+        f" (SELECT n.id FROM chunks n WHERE {in_section} AND n.start > c.start ORDER BY n.start) "
+        "FROM chunks c WHERE c.id = ?",
+        (chunk_id,),
+    ).fetchone()
+    before, after = found or (None, None)
+    return (
+        None if before is None else read_chunks(connection, [before])[0],
+        None if after is None else read_chunks(connection, [after])[0],
+    )
+
+
 def read_chunks_of_texts(
     connection: sqlite3.Connection, stamp_id: int | None, digests: Sequence[str]
 ) -> dict[str, int]:

@@ -85,6 +85,11 @@ class SqliteSnapshot:
         with self._turn, explained(self._path):
             return rows.read_chunks(self._connection, chunk_ids)
 
+    def neighbours(self, chunk_ids: Sequence[int]) -> list[tuple[Chunk | None, Chunk | None]]:
+        """The chunks right before and after each in the same section of its document."""
+        with self._turn, explained(self._path):
+            return [rows.read_neighbours(self._connection, chunk_id) for chunk_id in chunk_ids]
+
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         """Their unit vectors, shape (len(chunk_ids), dimensions). Raises KeyError as `chunks` does."""
         return self._view.vectors(chunk_ids)

@@ -58,7 +58,11 @@ def calibrate(snapshot: Snapshot, asked: Sequence[Asked], settings: RetrievalSet
         return Threshold(
             default, "default", f"only {len(used)} off-topic questions are off this folder's topics"
         )
-    signals = off_topic_signals(snapshot, used, settings.candidates)
+    signals = {
+        kind: ones
+        for kind, ones in off_topic_signals(snapshot, used, settings.candidates).items()
+        if len(ones) >= FEWEST_QUESTIONS
+    }
     limits = folder_limits(asked)
     gates = tuple(fit_folder_gate(kind, ones, limits) for kind, ones in signals.items())
     base, passing = gates[0].base, gates[0].passing
@@ -107,7 +111,7 @@ def off_topic_signals(
         met = closeness_of(snapshot, asked, found)
         if met is not None:
             late.append(late_signals(asked.text, found.dense, met))
-    return {"late": late, "plain": plain} if len(late) == len(plain) else {"plain": plain}
+    return {"late": late, "plain": plain} if late else {"plain": plain}
 
 
 def unrelated_distance(vectors: Matrix) -> float:

@@ -130,6 +130,11 @@ def keywords_of(question: str, asking: AbstractSet[str]) -> tuple[Term, ...]:
     )
 
 
+def is_code(text: str) -> bool:
+    """Whether a term is a code, version or file name: no name, and no word that other notes may use."""
+    return bool(_NUMBERED.fullmatch(text)) or any(_is_code(word) for word in text.split())
+
+
 def _is_code(word: str) -> bool:
     if _VERSION.fullmatch(word):
         # 3.5 is a number like any other; 3.11, 20.04 and 1.2.3 are versions.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
+from ragchat.embedding.embedder import EmbedderStamp
 from ragchat.embedding.weights import BUILT_IN_MODEL
 from ragchat.index.protocol import Index
 
@@ -32,6 +33,11 @@ def legibility_notice(index: Index) -> str:
         f"wrong and missing answers. Better: ragchat pull bge-m3, ragchat config set embedding.model "
         f"ollama:bge-m3, ragchat index --rebuild"
     )
+
+
+def can_read(embedder: EmbedderStamp, text: str) -> bool:
+    """Whether the embedder knows the script of a text; of others than the built-in one that is assumed."""
+    return embedder.model != BUILT_IN_MODEL or foreign_share([text]) < FOREIGN_SHARE
 
 
 def foreign_share(texts: Iterable[str]) -> float:

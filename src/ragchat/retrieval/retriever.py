@@ -18,10 +18,13 @@ from ragchat.chunking.graphemes import has_visible
 from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
 from ragchat.errors import IndexStale, UsageError
 from ragchat.index.protocol import Scope, Snapshot
-from ragchat.retrieval.adaptive import Kind
+from ragchat.retrieval.adaptive import LARGEST_STEPS, Kind
 from ragchat.retrieval.gate import NOBODY, judge
+from ragchat.retrieval.identifiers import is_code
 from ragchat.retrieval.late import Closeness, rank_scores
+from ragchat.retrieval.legibility import can_read
 from ragchat.retrieval.literal import find_literal
+from ragchat.retrieval.neighbours import with_neighbours
 from ragchat.retrieval.reranker import Reranker
 from ragchat.retrieval.search import (
     DEPTH,
@@ -34,7 +37,7 @@ from ragchat.retrieval.search import (
     reordered,
 )
 from ragchat.retrieval.signals import STANDING_OUT, late_signals, plain_signals
-from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold
+from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold, ThresholdPart
 from ragchat.settings import RetrievalSettings
 
 EVERYWHERE = Scope()
@@ -131,10 +134,13 @@ class Retriever:
             match = find_literal(asked.text, self._snapshot, scope, self._embedder.count_tokens)
             if match is not None:
                 candidates = self._first(match.chunk_ids, candidates, asked.vector)
+                threshold = self._lifted(threshold, match.term)
                 literal = LiteralMatch(match.term, self._judge(candidates, threshold)[0])
             judged = self._judge(candidates, threshold, admit)
         elif admit:
             judged = self._judge(candidates, threshold, admit)
+        if self._settings.neighbours and _any_sent(judged):
+            judged = with_neighbours(judged, self._snapshot)
         return _Tried(judged, threshold, literal, rerank_ms)
 
     def _reranked(self, asked: Asked, found: Found, met: Closeness | None) -> Sequence[Candidate]:
@@ -163,7 +169,26 @@ class Retriever:
         if scope != EVERYWHERE:
             # In a part of the folder a passage lacks the competitors that it was measured against.
             parts = tuple(part for part in parts if part.name != STANDING_OUT or part.shift < 0)
-        return replace(self._threshold, value=gate.value(parts), gates=(), parts=parts)
+        moved = gate.value(parts)
+        if moved >= found.dense[0].value and not can_read(self._embedder.stamp, asked.text):
+            # Distances are chance here: what words have put first is sent, once the question has passed.
+            first = [candidate.distance for candidate in found.candidates[: self._settings.sources]]
+            reach = max(moved, *(math.ceil(distance * 1000) / 1000 for distance in first if distance <= 2))
+            parts = (*parts, ThresholdPart("order by words", reach - moved))
+            moved = reach
+        return replace(self._threshold, value=moved, gates=(), folders=gate.base, parts=parts)
+
+    def _lifted(self, threshold: Threshold, term: str) -> Threshold:
+        """Higher for a code that stands word for word in a note, as far as one signal may move it at most.
+
+        A name does not lift it: among the questions that are refused though a note has their name, a hundred
+        of three corpora had no answer, and one had it in that note.
+        """
+        gate = next(iter(self._threshold.gates), None)
+        if gate is None or not is_code(term):
+            return threshold
+        parts = (*threshold.parts, ThresholdPart(f"literal {term}", LARGEST_STEPS * gate.nearest.spread))
+        return replace(threshold, value=gate.value(parts), parts=parts)
 
     def _judge(
         self, candidates: Sequence[Candidate], threshold: Threshold, admit: AbstractSet[int] = NOBODY

@@ -12,6 +12,7 @@ from ragchat.index.protocol import Hit, Scope, Snapshot
 from ragchat.index.tokens import tokenize
 from ragchat.retrieval.fusion import fuse
 from ragchat.retrieval.late import Closeness, closeness
+from ragchat.retrieval.legibility import can_read
 from ragchat.retrieval.trace import Candidate
 
 DEPTH = 25
@@ -45,17 +46,28 @@ def asked_with(embedder: Embedder, text: str) -> Asked:
 
 
 def find(snapshot: Snapshot, asked: Asked, limit: int, scope: Scope, *, exact: bool = False) -> Found:
-    """At most `limit` proposals of each search, fused. exact: as for `Snapshot.dense`."""
+    """At most `limit` proposals of each search, fused. exact: as for `Snapshot.dense`.
+
+    In a script that the embedder cannot read its order is chance, and what BM25 found comes first: of 507
+    Japanese questions the built-in model's 9 % have the right passage first, BM25's 90 %, both fused 21 %.
+    """
     dense = snapshot.dense(asked.vector, limit, scope, exact=exact)
     lexical = snapshot.lexical(tokenize(asked.text), limit, scope)
-    order = fuse([[hit.chunk_id for hit in hits] for hits in (dense, lexical)])
+    by_distance, by_words = ([hit.chunk_id for hit in hits] for hits in (dense, lexical))
+    if can_read(snapshot.stamp.embedder, asked.text):
+        order = fuse([by_distance, by_words])
+    else:
+        order = list(dict.fromkeys([*by_words, *by_distance]))
     return Found(dense, candidates_of(snapshot, order, asked.vector, _ranks(dense), _ranks(lexical), lexical))
 
 
 def closeness_of(snapshot: Snapshot, asked: Asked, found: Found) -> Closeness | None:
-    """MaxSim of the first `DEPTH` candidates; None where the question or the index has no token vectors."""
+    """MaxSim of the first `DEPTH` candidates.
+
+    None where the question or the index has no token vectors, or where the embedder cannot read the question.
+    """
     first = found.candidates[:DEPTH]
-    if not len(asked.tokens) or not first:
+    if not len(asked.tokens) or not first or not can_read(snapshot.stamp.embedder, asked.text):
         return None
     tokens = snapshot.token_vectors([candidate.chunk_id for candidate in first])
     if tokens is None:

@@ -39,14 +39,23 @@ class Threshold:
         provisional (estimated while the folder is embedded in part).
     detail: one line for the user, "5 % of 231 off-topic questions pass".
     gates: of a folder, what moves its threshold for a question; none where the number holds as it stands.
-    parts: of a question, how its threshold came from the folder's.
+    folders: of a question whose threshold was moved, the folder's. parts: the shifts from there.
     """
 
     value: float
     origin: ThresholdOrigin
     detail: str = ""
     gates: tuple[FolderGate, ...] = ()
+    folders: float | None = None
     parts: tuple[ThresholdPart, ...] = ()
+
+    @property
+    def story(self) -> str:
+        """How the number came about, on one line: "0.471 in this folder, wording +0.12, length -0.03"."""
+        if self.folders is None:
+            return self.detail
+        shifts = [f"{part.name} {part.shift:+.2f}" for part in self.parts if abs(part.shift) >= 0.005]
+        return ", ".join([f"{self.folders:.3f} in this folder", *shifts])
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +66,7 @@ class Candidate:
         only BM25 found, because the gate must be able to judge them.
     dense_rank, bm25_rank, fused_rank: 1-based; None where that search did not propose it.
     number: n of `[n]` for what was sent, else None.
+    before, after: sentences around what is sent, for the model alone: never quoted, never cited.
     """
 
     chunk_id: int
@@ -69,6 +79,8 @@ class Candidate:
     rerank_score: float | None
     verdict: Verdict
     number: int | None = None
+    before: str = ""
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ VIEWER: list[BindingType] = [
 
 INSPECTOR: list[BindingType] = [
     Binding("enter", "open", "Open", tooltip="open the passage in its document", priority=True),
-    Binding("s", "sort", "Sort", tooltip="by distance, or in fused order"),
+    Binding("s", "sort", "Sort", tooltip="by distance, or in ranked order"),
     *_BACK,
 ]
 

@@ -50,7 +50,7 @@ class InspectorScreen(Screen[None]):
         trace = self._trace
         threshold = trace.threshold
         timings = " · ".join(f"{name} {value:.0f} ms" for name, value in trace.timings_ms.items())
-        detail = f": {one_line(threshold.detail, 120)}" if threshold.detail else ""
+        detail = f": {one_line(threshold.story, 120)}" if threshold.story else ""
         sent = len(trace.sources)
         outcome = f"✓ {sent} sent" if sent else "✗ refused: none is near enough"
         return Content.assemble(
@@ -63,7 +63,7 @@ class InspectorScreen(Screen[None]):
     def _fill(self) -> None:
         table = self.query_one(DataTable)
         table.clear(columns=True)
-        table.border_title = "Candidates by distance" if self._by_distance else "Candidates in fused order"
+        table.border_title = "Candidates by distance" if self._by_distance else "Candidates in ranked order"
         for label in ("verdict", "distance", "", "dense", "bm25", "fused", "passage"):
             table.add_column(Text(label))
         self._rows = self._ordered()
