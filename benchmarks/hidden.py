@@ -22,9 +22,10 @@ class HidingSnapshot:
         self.vectors = snapshot.vectors
         self.token_vectors = snapshot.token_vectors
 
-    def dense(self, question: Vector, limit: int, scope: Scope) -> list[Hit]:
+    def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:
         """As the snapshot's, without what is hidden."""
-        return self._shown(self._snapshot.dense(question, limit + len(self._hidden), scope), limit)
+        wanted = limit + len(self._hidden)
+        return self._shown(self._snapshot.dense(question, wanted, scope, exact=exact), limit)
 
     def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
         """As the snapshot's, without what is hidden."""

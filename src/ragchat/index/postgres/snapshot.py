@@ -149,6 +149,19 @@ class PostgresSnapshot:
         )
         return [self._chunk(row) for row in rows]
 
+    def neighbours(self, chunk_ids: Sequence[int]) -> list[tuple[Chunk | None, Chunk | None]]:
+        """The chunks right before and after each in the same section of its document."""
+        beside = f"FROM {self._schema}.chunks n WHERE n.document_id = c.document_id AND n.section = c.section"
+        rows = self._rows(
+            f"SELECT c.id, (SELECT n.id {beside} AND n.start < c.start ORDER BY n.start DESC LIMIT 1),"
+            f" (SELECT n.id {beside} AND n.start > c.start ORDER BY n.start LIMIT 1)"
+            f" FROM {self._schema}.chunks c WHERE c.id = ANY (%s)",
+            chunk_ids,
+        )
+        ids = sorted({key for row in rows for key in row[1:] if key is not None})
+        found = dict(zip(ids, self.chunks(ids), strict=True))
+        return [(found.get(before), found.get(after)) for _, before, after in rows]
+
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         """Their unit vectors, shape (len(chunk_ids), dimensions). Raises KeyError as `chunks` does."""
         rows = self._rows(
