@@ -124,3 +124,15 @@ def test_a_duplicate_of_what_was_too_far_is_judged_on_its_own_distance() -> None
     words = passage("same words", "a.md"), passage("same words", "b.md")
     judged = judge([candidate(1, 0.9, words[0]), candidate(2, 0.2, words[1])], 0.5, 4)
     assert [c.verdict for c in judged] == ["too far", "sent"]
+
+
+def test_identical_contents_take_one_place_and_name_every_document() -> None:
+    twins = [candidate(at, 0.1 * at, passage("the lease ends", name)) for at, name in enumerate("cab", 1)]
+    other = candidate(9, 0.2, passage("the cat sleeps", "d"))
+    judged = judge([*twins, other], 0.25, 4)
+    assert [(c.verdict, c.also_in) for c in judged] == [
+        ("sent", ("a", "b")),
+        ("duplicate", ()),
+        ("too far", ()),
+        ("sent", ()),
+    ]

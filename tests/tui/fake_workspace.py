@@ -20,6 +20,7 @@ from ragchat.answering.retrieves import EVERYWHERE
 from ragchat.answering.server import InstalledModel, ServerHealth
 from ragchat.answering.status import FolderStatus
 from ragchat.answering.turn import Turn, dropped_by, line_of, source_of
+from ragchat.answering.verification import VerifiedSpan, locate
 from ragchat.answering.workspace import Workspace
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import FailedDocument
@@ -414,6 +415,12 @@ class FakeWorkspace(Workspace):
             return self.scene.script(question, admit, cancel)
 
         return FakeAssistant(script, self.answer_tokens, self.followed)
+
+    def verify(self, document: str, start: int, end: int, quote: str = "") -> VerifiedSpan:
+        text = self.scene.documents.get(document)
+        if text is None:
+            return VerifiedSpan("gone", quote, "", 0, 0)
+        return locate(quote, start, end, DOCUMENTS[document], text)
 
     @property
     def kept(self) -> Conversation:

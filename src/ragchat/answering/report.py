@@ -167,6 +167,7 @@ def _source(candidate: Candidate, cited: frozenset[int]) -> dict[str, Any]:
         "quote": candidate.chunk.content,
         "cited": candidate.number in cited,
         **_ranks(candidate),
+        **({"also_in": list(candidate.also_in)} if candidate.also_in else {}),
     }
 
 

@@ -17,7 +17,7 @@ from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
 @dataclass(frozen=True, slots=True)
 class TurnSource:
-    """One numbered source as it was shown."""
+    """One numbered source as it was shown. also_in: other documents with the same content."""
 
     number: int
     document: str
@@ -30,6 +30,7 @@ class TurnSource:
     distance: float
     quote: str
     cited: bool
+    also_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,7 @@ def source_of(candidate: Candidate, *, number: int, cited: bool) -> TurnSource:
         distance=candidate.distance,
         quote=chunk.content,
         cited=cited,
+        also_in=candidate.also_in,
     )
 
 
@@ -133,7 +135,8 @@ def read_turn(line: bytes) -> Turn | None:
 
 
 def _read_source(kept: Mapping[str, Any]) -> TurnSource:
-    return TurnSource(**_known(TurnSource, kept))
+    known = _known(TurnSource, kept)
+    return TurnSource(**{**known, "also_in": tuple(known.get("also_in", ()))})
 
 
 def _known(kind: type[Turn | TurnSource], kept: Mapping[str, Any]) -> dict[str, Any]:

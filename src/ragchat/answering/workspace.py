@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ragchat.answering.conversations import Conversations
     from ragchat.answering.retrieves import Retrieves
     from ragchat.answering.status import FolderStatus
+    from ragchat.answering.verification import VerifiedSpan
     from ragchat.embedding.embedder import Embedder
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
     from ragchat.index.protocol import Index
@@ -195,6 +196,12 @@ class Workspace(FolderModels):
             settings=self.settings.ollama,
             memory=self._model_memory(),
         )
+
+    def verify(self, document: str, start: int, end: int, quote: str = "") -> VerifiedSpan:
+        """A citation held against its note as it is now; see `verify_span`."""
+        from ragchat.answering.verification import verify_span
+
+        return verify_span(self.folder, self.settings.notes, self._kept.opened(), document, start, end, quote)
 
     def conversations(self) -> Conversations:
         """All that were held about the folder."""

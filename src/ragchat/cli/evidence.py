@@ -25,6 +25,7 @@ from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
 if TYPE_CHECKING:
     from ragchat.answering.events import Answer
+    from ragchat.answering.workspace import Workspace
 
 _ROWS = 10
 _QUOTE = 240
@@ -53,6 +54,23 @@ def print_sources(answer: Answer, folder: Path) -> None:
     for source in answer.trace.sources:
         uncited = source.number not in answer.cited
         _print_source(source, folder, mark="  not cited" if uncited else "")
+
+
+def print_changed_sources(answer: Answer, workspace: Workspace) -> None:
+    """Sources whose words no longer stand where they stood when they were indexed."""
+    for source in answer.trace.sources:
+        chunk = source.chunk
+        span = workspace.verify(chunk.document, chunk.start, chunk.end, chunk.content)
+        name = escape_line(chunk.document)
+        match span.standing:
+            case "moved":
+                place = f"#char={span.start},{span.end}"
+                note(f"note: [{source.number}] {name} has changed since: it stands at {place} now")
+            case "changed":
+                words = textwrap.shorten(escape_control(span.now), _QUOTE, placeholder=" …")
+                note(f"note: [{source.number}] {name} has changed since: there is now {words or 'nothing'}")
+            case "gone":
+                note(f"note: [{source.number}] {name} is no longer there")
 
 
 def print_refusal_notes(trace: RetrievalTrace, folder: Path) -> None:
@@ -109,6 +127,8 @@ def _print_source(source: Candidate, folder: Path, *, quoted: bool = False, mark
         else f"L{chunk.first_line}-{chunk.last_line}"
     )
     say(styled("    " + " · ".join(filter(None, (section_label(chunk.section), lines))), "2"))
+    if source.also_in:
+        say(styled(f"    also in {escape_line(', '.join(source.also_in))}", "2"))
     if quoted:
         words = _quoted(chunk)
         say(textwrap.fill(words, 96, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False))

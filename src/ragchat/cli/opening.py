@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +17,11 @@ from ragchat.cli.options import chosen_folder
 from ragchat.cli.progress import IndexingLine
 from ragchat.embedding.threads import usable_cores
 from ragchat.errors import FolderMissing, FolderTooLarge, IndexLocked, StorageFailed
+from ragchat.index.progress import IndexReport
 from ragchat.settings import Settings
+
+_OTHERS_SECONDS = 3.0
+"""So long another process that writes to the index is waited for."""
 
 
 def open_workspace(folder: Path | None, settings: Settings) -> Workspace:
@@ -52,7 +58,7 @@ def update_index(workspace: Workspace) -> None:
     line = IndexingLine()
     try:
         with interruptible() as stopped:
-            report = workspace.update(on_progress=line, cancel=stopped)
+            report = _update(workspace, line, stopped)
     except (FolderMissing, IndexLocked, StorageFailed) as error:
         if not workspace.has_index():
             raise
@@ -66,3 +72,14 @@ def update_index(workspace: Workspace) -> None:
     for warning in (report.warning, report.embedding_error):
         if warning:
             note(f"note: {escape_line(warning)}")
+
+
+def _update(workspace: Workspace, line: IndexingLine, stopped: threading.Event) -> IndexReport:
+    """An open screen that indexes an edit is done in a moment; an index being made is not waited for."""
+    deadline = time.monotonic() + _OTHERS_SECONDS
+    while True:
+        try:
+            return workspace.update(on_progress=line, cancel=stopped)
+        except IndexLocked:
+            if time.monotonic() > deadline or stopped.wait(0.1):
+                raise

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
+import textwrap
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from ragchat.answering.escape import escape_line
+from ragchat.answering.escape import escape_control, escape_line
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import is_terminal, linked, note, readable, say, say_json, styled
 from ragchat.cli.evidence import escaped_lines, file_address
@@ -16,10 +18,13 @@ from ragchat.cli.opening import open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.documents.locators import place_of
 from ragchat.errors import IndexMissing, UsageError
-from ragchat.index.scan import note_path
+
+if TYPE_CHECKING:
+    from ragchat.answering.verification import VerifiedSpan
 
 _CITATION = re.compile(r"(?P<document>.+)#char=(?P<range>\d+,\d+)(?:&.*)?", re.DOTALL)
 _RANGE = re.compile(r"(\d+),(\d+)")
+_SHOWN = 240
 _USE = "ragchat show house/lease.md --chars 1204,1690"
 
 
@@ -42,19 +47,19 @@ def show(
         document, chars = cited["document"], cited["range"]
     text = _text(workspace, document)
     start, end = _range(chars, document, len(text))
+    span = workspace.verify(document, start, end, text[start:end])
     if as_json:
         place = place_of(workspace.index().document_locators(document), start, end)
         locator = f"#char={start},{end}" + (f"&{place}" if place else "")
-        say_json(
-            {"document": document, "locator": locator, "start": start, "end": end, "text": text[start:end]}
-        )
+        told = {"document": document, "locator": locator, "start": start, "end": end, "text": text[start:end]}
+        say_json({**told, **_now(span)})
     elif is_terminal():
         say("\n".join(escaped_lines(text[start:end])))
         place = escape_line(f"{document}#char={start},{end}")
         say(styled(linked(place, file_address(workspace.folder, document, start, end)), "2"))
     else:
         say(text[start:end], end="")
-    _tell_if_changed(workspace, document)
+    _tell_if_changed(document, span)
     return 0
 
 
@@ -85,13 +90,24 @@ def _range(chars: str | None, document: str, length: int) -> tuple[int, int]:
     return start, end
 
 
-def _tell_if_changed(workspace: Workspace, document: str) -> None:
+def _tell_if_changed(document: str, span: VerifiedSpan) -> None:
     """The range holds in the text as indexed; the file may have moved on."""
-    known = workspace.index().sources()[document]
-    try:
-        now = note_path(workspace.folder, document).stat()
-    except OSError:
-        note(f"note: {escape_line(document)} is no longer there; this is its text as it was indexed")
-        return
-    if (now.st_size, now.st_mtime_ns) != (known.size, known.modified_ns):
-        note(f"note: {escape_line(document)} has changed since; this is its text as it was indexed")
+    name = escape_line(document)
+    match span.standing:
+        case "gone":
+            note(f"note: {name} is no longer there; this is its text as it was indexed")
+        case "moved":
+            note(f"note: {name} has changed since; these words stand at #char={span.start},{span.end} now")
+        case "changed":
+            note(f"note: {name} has changed since; this is its text as it was indexed")
+            shown = textwrap.shorten(escape_control(span.now), _SHOWN, placeholder=" …")
+            note(f"  at #char={span.start},{span.end} now: {shown or 'nothing'}")
+
+
+def _now(span: VerifiedSpan) -> dict[str, object]:
+    """What became of it, for --json; nothing where it stands as it was indexed."""
+    if span.standing == "exact":
+        return {}
+    if span.standing == "gone":
+        return {"standing": "gone"}
+    return {"standing": span.standing, "now": {"start": span.start, "end": span.end, "text": span.now}}

@@ -17,6 +17,7 @@ from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import complain, interruptible, note, readable, say, say_json
 from ragchat.cli.evidence import (
     escaped_lines,
+    print_changed_sources,
     print_coverage,
     print_refusal_notes,
     print_search,
@@ -107,6 +108,7 @@ def ask(
         say_json(answer_json(answer) | {"support": [asdict(support) for support in supports]})
     else:
         print_evidence(answer, opened.workspace.folder)
+        print_changed_sources(answer, opened.workspace)
         print_notes(answer)
         print_support(answer, supports)
         _keep(opened.workspace, answer)
@@ -166,7 +168,8 @@ def print_notes(answer: Answer) -> None:
     """What else the reader must know of it."""
     from ragchat.answering.receipt import receipt_line
 
-    print_coverage(answer.trace)
+    if answer.outcome != "failed":
+        print_coverage(answer.trace)
     if answer.answered_by == "quotation":
         note("quoted word for word from the notes; no model was asked")
     if answer.invalid_citations:

@@ -55,9 +55,20 @@ def _numbered(candidates: Sequence[Candidate], verdicts: dict[int, Verdict]) -> 
     number = 0
     for candidate in candidates:
         verdict = verdicts[candidate.chunk_id]
-        number += verdict == "sent"
-        judged.append(replace(candidate, verdict=verdict, number=number if verdict == "sent" else None))
+        if verdict != "sent":
+            judged.append(replace(candidate, verdict=verdict, number=None, also_in=()))
+            continue
+        number += 1
+        also_in = _also_in(candidate.chunk, candidates)
+        judged.append(replace(candidate, verdict=verdict, number=number, also_in=also_in))
     return tuple(judged)
+
+
+def _also_in(chunk: Chunk, candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """The other documents in which the same content was found."""
+    words = chunk.content.split()
+    found = {each.chunk.document for each in candidates if each.chunk.content.split() == words}
+    return tuple(sorted(found - {chunk.document}))
 
 
 def same_passage(one: Chunk, other: Chunk) -> bool:

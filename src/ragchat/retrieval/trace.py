@@ -67,6 +67,7 @@ class Candidate:
     dense_rank, bm25_rank, fused_rank: 1-based; None where that search did not propose it.
     number: n of `[n]` for what was sent, else None.
     before, after: sentences around what is sent, for the model alone: never quoted, never cited.
+    also_in: other documents that hold the same content; it takes one place among the sources.
     """
 
     chunk_id: int
@@ -81,6 +82,7 @@ class Candidate:
     number: int | None = None
     before: str = ""
     after: str = ""
+    also_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from ragchat.answering.events import AnswerEvent
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
-    from ragchat.answering.turn import Turn
+    from ragchat.answering.turn import Turn, TurnSource
+    from ragchat.answering.verification import VerifiedSpan
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, IndexReport, Survey
     from ragchat.tui.model_desk import Pull
@@ -147,12 +148,12 @@ class ServerChecked(Told):
         super().__init__(session)
 
 
-class DocumentLoaded(Told):
-    """A document's text for the viewer; None when the index no longer has it."""
+class SpanVerified(Told):
+    """A source held against its note as it is now, for the viewer; None where that could not be told."""
 
-    def __init__(self, session: Session, name: str, text: str | None) -> None:
-        self.name = name
-        self.text = text
+    def __init__(self, session: Session, source: TurnSource, span: VerifiedSpan | None) -> None:
+        self.source = source
+        self.span = span
         super().__init__(session)
 
 

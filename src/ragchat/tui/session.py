@@ -23,12 +23,12 @@ from ragchat.tui.messages import (
     AskFailed,
     Confirm,
     ConversationRead,
-    DocumentLoaded,
     FolderFailed,
     FolderOpened,
     IndexFailed,
     Noted,
     ServerChecked,
+    SpanVerified,
     TurnKept,
 )
 from ragchat.tui.model_desk import ModelDesk
@@ -37,6 +37,7 @@ from ragchat.tui.talk_desk import TalkDesk
 if TYPE_CHECKING:
     from ragchat.answering.events import Answer
     from ragchat.answering.server import ServerHealth
+    from ragchat.answering.turn import TurnSource
     from ragchat.answering.workspace import Workspace
     from ragchat.settings import Settings
 
@@ -142,9 +143,9 @@ class Session:
         """Look at the model server now."""
         self._server_due.set()
 
-    def load_document(self, name: str, post: Post) -> None:
-        """Fetch a document's text as it was indexed, and post it."""
-        self.start(lambda: self._load_document(name, post))
+    def verify(self, source: TurnSource, post: Post) -> None:
+        """Hold a source against its note as it is now, and post what became of it."""
+        self.start(lambda: self._verify(source, post))
 
     def close(self) -> None:
         """Stop everything; waits only a moment, for a stopped answer to be kept."""
@@ -265,12 +266,12 @@ class Session:
             told, host = as_ragchat_error(error), self._settings.ollama.host
             return ServerHealth(host, loopback=True, reachable=False, problem=told.message, hint=told.hint)
 
-    def _load_document(self, name: str, post: Post) -> None:
+    def _verify(self, source: TurnSource, post: Post) -> None:
         try:
-            text = self.workspace.index().document_text(name)
+            span = self.workspace.verify(source.document, source.start, source.end, source.quote)
         except Exception:  # noqa: BLE001, RUF100 -- the viewer says that it is gone
-            text = None
+            span = None
         try:
-            post(DocumentLoaded(self, name, text))
+            post(SpanVerified(self, source, span))
         except RuntimeError:
             self._closing.set()

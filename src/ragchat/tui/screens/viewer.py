@@ -13,18 +13,19 @@ from textual.widgets import Static
 
 from ragchat.tui import keys
 from ragchat.tui.formatting import one_line, place
-from ragchat.tui.messages import DocumentLoaded
+from ragchat.tui.messages import SpanVerified
 from ragchat.tui.widgets.document_view import DocumentView
 from ragchat.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
+    from ragchat.answering.verification import VerifiedSpan
     from ragchat.tui.app import RagchatApp
     from ragchat.tui.session import Session
 
 
 class ViewerScreen(Screen[None]):
-    """Shows the document as it was indexed, and says when that no longer holds."""
+    """Shows the note as it is now, and says whether the cited words still stand there."""
 
     BINDINGS = keys.VIEWER
     CSS_PATH = "../styles/viewer.tcss"
@@ -34,8 +35,7 @@ class ViewerScreen(Screen[None]):
         self._session = session
         self._sources = sources
         self._position = position
-        self._loaded: str | None = None
-        self._text: str | None = None
+        self._span: VerifiedSpan | None = None
 
     def compose(self) -> ComposeResult:
         """Where we are, the document, the keys."""
@@ -44,7 +44,7 @@ class ViewerScreen(Screen[None]):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Fetch the document."""
+        """Read the note."""
         self._open()
 
     @property
@@ -53,35 +53,37 @@ class ViewerScreen(Screen[None]):
         return self._sources[self._position]
 
     def _open(self) -> None:
-        if self._loaded == self.source.document:
-            self._show()
-            return
         self._say("◐ opening …")
-        self._session.load_document(self.source.document, self.post_message)
+        self._session.verify(self.source, self.post_message)
 
-    @on(DocumentLoaded)
-    def _document_loaded(self, message: DocumentLoaded) -> None:
-        if message.name == self.source.document:
-            self._loaded, self._text = message.name, message.text
+    @on(SpanVerified)
+    def _span_verified(self, message: SpanVerified) -> None:
+        if message.source == self.source:
+            self._span = message.span
             self.call_after_refresh(self._show)
 
     def _show(self) -> None:
-        source, view, text = self.source, self.query_one(DocumentView), self._text
-        if text is None:
+        source, view, span = self.source, self.query_one(DocumentView), self._span
+        if span is None or span.standing == "gone":
             view.show(source.quote, 0, len(source.quote), first_number=source.first_line)
-            self._say("✗ no longer in the index: this is the quote as it was shown")
-        elif text[source.start : source.end] == source.quote:
-            view.show(text, source.start, source.end)
-            self._say("✓ exact")
-        elif (moved := text.find(source.quote)) >= 0:
-            view.show(text, moved, moved + len(source.quote))
-            self._say("▲ moved since this answer: marked where it stands now")
+            self._say("✗ the note is no longer there: this is the quote as it was shown")
         else:
-            view.show(text, min(source.start, len(text)), min(source.end, len(text)))
-            self._say("▲ changed since this answer: the old range is marked")
+            view.show(span.text, span.start, span.end)
+            match span.standing:
+                case "exact":
+                    self._say("✓ exact")
+                case "moved":
+                    self._say("▲ moved since this answer: marked where it stands now")
+                case "changed":
+                    self._say(
+                        Content.assemble(
+                            "▲ changed since this answer: marked is what stands there now; it was ",
+                            (f"“{one_line(source.quote, 300)}”", "$quiet"),
+                        )
+                    )
         view.focus()
 
-    def _say(self, standing: str) -> None:
+    def _say(self, standing: str | Content) -> None:
         source = self.source
         number = Content.styled(f"[{source.number}] ", "bold $cite") if source.number else Content("")
         section = f" · {one_line(source.section, 200)}" if source.section else ""

@@ -54,6 +54,9 @@ class SourceCard(Vertical):
             yield Static(self._place(), classes="standing", markup=False)
             yield Static(f" “{one_line(source.quote, 200)}”", classes="in-drawer", markup=False)
         yield Static(f"“{one_line(source.quote, 110)}”", classes="quote", markup=False)
+        if source.also_in:
+            also = one_line(", ".join(source.also_in), 300)
+            yield Static(f"also in {also}", classes="section", markup=False)
 
     def _place(self) -> str:
         return f"{place(self.source)} · {self._standing}"
