@@ -67,7 +67,9 @@ def _must_be_read(known: Source, extractor: str, *, retry: bool) -> bool:
 
 def _may_have_changed(note: NoteFile, known: Source) -> bool:
     same = (note.size, note.modified_ns) == (known.size, known.modified_ns)
-    return not same or known.checked_ns - known.modified_ns < RACY_NS
+    # A time can be put back after an edit; that itself is a change, which the system notes.
+    latest = max(known.modified_ns, note.changed_ns)
+    return not same or known.checked_ns - latest < RACY_NS
 
 
 def _gone(found: Scan, sources: Mapping[str, Source]) -> tuple[list[str], str]:

@@ -30,12 +30,14 @@ class NoteFile:
 
     name: relative to the notes folder, with `/`, as it is on disk.
     location: its path, as the locale spells it.
+    changed_ns: when anything of the file last changed, which no program can put back (on Windows: its birth).
     """
 
     name: str
     location: str
     size: int
     modified_ns: int
+    changed_ns: int = 0
 
     @property
     def path(self) -> Path:
@@ -217,4 +219,4 @@ def _note(entry: os.DirEntry[str], name: str) -> NoteFile | None:
         status = entry.stat(follow_symlinks=False)
     except OSError:
         return None  # it vanished since the folder was listed
-    return NoteFile(name, entry.path, status.st_size, status.st_mtime_ns)
+    return NoteFile(name, entry.path, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
