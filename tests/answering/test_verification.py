@@ -47,6 +47,16 @@ def test_of_two_equal_passages_the_nearer_one_is_gone_to() -> None:
     assert (span.standing, span.start) == ("moved", start + 9)
 
 
+def test_what_is_left_of_a_passage_is_found_among_other_edits() -> None:
+    quote = "The flat has three rooms and a balcony. It lies in the third floor, facing the court."
+    before = f"# Flat\n\nOld.\n\n{quote}\n\nAnd more.\n"
+    start = before.index(quote)
+    edited = quote.replace("three rooms", "four rooms").replace("third", "fourth")
+    now = f"A new line.\n\n{before.replace(quote, edited)}\nA last one.\n"
+    span = locate(quote, start, start + len(quote), before, now)
+    assert (span.standing, span.now) == ("changed", edited)
+
+
 PIECES = st.text(alphabet="ab é\n日", max_size=12)
 
 

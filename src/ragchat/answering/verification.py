@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -14,6 +15,10 @@ from ragchat.settings import NotesSettings
 
 Standing = Literal["exact", "moved", "changed", "gone"]
 _MEGABYTE = 1_000_000
+_TELLING = 8
+"""So many characters of a quote tell where it was, where they stand once; fewer stand anywhere."""
+_STRETCH = 4
+"""An edited passage is at most so many times as long as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +80,40 @@ def locate(quote: str, start: int, end: int, before: str, now: str) -> VerifiedS
     if quote and places:
         at = min(places, key=lambda place: abs(place - expected))
         return VerifiedSpan("moved", quote, now, at, at + len(quote))
-    begin = start if start <= same_start else min(expected, same_start)
-    begin = min(begin, len(now))
-    stop = placed(end) if end >= len(before) - same_end else len(now) - same_end
+    begins_before, ends_behind = start <= same_start, end >= len(before) - same_end
+    begin, stop = (-1, -1) if begins_before and ends_behind else _what_is_left(quote, now)
+    if begin < 0:
+        begin = min(start, same_start, len(now))
+        stop = placed(end) if ends_behind else len(now) - same_end
     return VerifiedSpan("changed", quote, now, begin, min(max(begin, stop), len(now)))
+
+
+def _what_is_left(quote: str, now: str) -> tuple[int, int]:
+    """The range from what is left of the quote's beginning to what is left of its end; (-1, -1) for nothing.
+
+    Pieces of a few words stand in many places: as much of the beginning is looked for as there is, and the
+    end only behind it.
+    """
+    head = _longest(len(quote), lambda length: quote[:length] in now)
+    begin = now.find(quote[:head])
+    if head < min(_TELLING, len(quote)) or now.count(quote[:head]) != 1:
+        return -1, -1
+    rest = now[begin : begin + _STRETCH * len(quote)]
+    tail = _longest(len(quote), lambda length: quote[len(quote) - length :] in rest)
+    if tail < min(_TELLING, len(quote)):
+        return begin, begin + len(quote)
+    return begin, begin + rest.rfind(quote[len(quote) - tail :]) + tail
+
+
+def _longest(most: int, holds: Callable[[int], bool]) -> int:
+    """The largest number up to `most` that holds, where every smaller one does."""
+    low = 0
+    while low < most:
+        middle = (low + most + 1) // 2
+        low, most = (middle, most) if holds(middle) else (low, middle - 1)
+    return low
 
 
 def _common(one: str, other: str) -> int:
     """Length of the common beginning, by halving: comparing slices is far quicker than characters."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    return _longest(min(len(one), len(other)), lambda length: one[:length] == other[:length])
