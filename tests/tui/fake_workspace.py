@@ -353,6 +353,10 @@ class FakeWorkspace(Workspace):
         self.stir: Callable[[], None] | None = None
         self.change: Callable[[], None] | None = None
 
+    @property
+    def is_shared(self) -> bool:
+        return False
+
     def index(self) -> Index:
         return FakeIndex(self.scene.documents)  # type: ignore[return-value]
 
