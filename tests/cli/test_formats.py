@@ -10,6 +10,7 @@ import pytest
 from tests.cli.conftest import Ragchat
 from tests.documents.pdfs import Picture, column, pdf
 
+CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 PAGES = [
     column(72, 700, ["The lease ends on 31 March 2027 with a notice of two months."]),
     column(72, 700, ["The boiler shows error E1187 when the water pressure is low."]),
@@ -58,6 +59,25 @@ def test_status_tells_what_failed_what_was_read_in_part_and_what_was_skipped(
     assert "failed: locked.pdf: it is encrypted" in out
     assert "read in part: scan.pdf: page 3: it is a picture" in out
     assert "1 unsupported .zip" in out
+
+
+@pytest.mark.corpora
+@pytest.mark.parametrize(
+    ("corpus", "indexed", "failed", "skipped"), [("nasty-pdf", 61, 26, 0), ("nasty-text", 112, 2, 0)]
+)
+def test_the_nasty_folders_end_with_a_truthful_status(
+    ragchat: Ragchat, corpus: str, indexed: int, failed: int, skipped: int
+) -> None:
+    folder = CORPORA / corpus / "corpus"
+    if not folder.is_dir():
+        pytest.skip("the shared corpora are not here")
+    # A novel of 3 MB is over this limit.
+    settings = ("-f", str(folder), "--set", "notes.ocr_languages=", "--set", "notes.max_file_mb=1")
+    assert ragchat("index", *settings).code == 1
+    told = json.loads(ragchat("status", *settings, "--json").out)
+    assert told["documents"] == {"indexed": indexed, "failed": failed, "skipped": skipped, "stale": 0}
+    assert len(told["failures"]) == failed
+    assert all(failure["reason"] and failure["hint"] for failure in told["failures"])
 
 
 def test_retry_reads_again_what_was_read_in_part(ragchat: Ragchat, folder: Path) -> None:
