@@ -48,7 +48,9 @@ def test_importing_ragchat_loads_nothing(tmp_path: Path) -> None:
     assert not (HEAVY | SLOW | {"click"}) & modules_after("import ragchat", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["ask", "search", "index", "status", "show", "doctor", "demo", "open"])
+@pytest.mark.parametrize(
+    "name", ["ask", "search", "index", "status", "show", "eval", "calibrate", "doctor", "demo", "open"]
+)
 def test_a_commands_help_loads_no_model(name: str, tmp_path: Path) -> None:
     code = f"from ragchat.cli.program import run; run([{name!r}, '--help'])"
     assert not HEAVY & modules_after(code, tmp_path)
