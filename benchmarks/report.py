@@ -125,7 +125,7 @@ def shown(value: float | None) -> str:
         return ""
     if value >= 100:
         return f"{value:,.0f}"
-    if 0.99 < value < 1:
+    if 0.999 < value < 1:
         return f"{value:.7f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 

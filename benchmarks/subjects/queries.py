@@ -26,9 +26,9 @@ _PEERS = {
     "bm25s": 1_000_000,
     "tantivy": 1_000_000,
     "usearch": 1_000_000,
-    "chromadb": 100_000,
+    "chromadb": 10_000,
 }
-"""The largest index each is asked for: beyond it, building takes a quarter of an hour."""
+"""The largest index each is asked for: beyond it, building takes minutes."""
 _LARGE = 50_000
 
 
