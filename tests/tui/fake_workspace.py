@@ -23,7 +23,7 @@ from ragchat.answering.turn import Turn, dropped_by, line_of, source_of
 from ragchat.answering.verification import VerifiedSpan, locate
 from ragchat.answering.workspace import Workspace
 from ragchat.chunking.chunk import Chunk
-from ragchat.documents.document import FailedDocument
+from ragchat.documents.document import FailedDocument, Locator
 from ragchat.embedding.ollama_pull import PullProgress
 from ragchat.errors import RagchatError, ServerUnreachable
 from ragchat.index.progress import IndexProgress, IndexReport, ProgressListener, Survey
@@ -279,6 +279,9 @@ class FakeIndex:
 
     def document_text(self, name: str) -> str | None:
         return self._documents.get(name)
+
+    def document_locators(self, name: str) -> tuple[Locator, ...]:
+        return ()
 
 
 FAILURES = (

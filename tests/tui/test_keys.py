@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from textual.binding import Binding
 
-from ragchat.tui import keys
+from ragchat.tui import keys, original
 from ragchat.tui.screens.confirm import ConfirmScreen
 from ragchat.tui.screens.failures import FailuresScreen
 from ragchat.tui.screens.folder import FolderScreen
@@ -39,7 +39,7 @@ drives("In the prompt", "enter", "^j", "↑", "↓", "PgUp", "PgDn")
 drives("In the conversation and the sources", "1-9", "i", "/")
 drives("In the conversation", "↑", "↓", "y", "t")
 drives("In the sources", "↑", "↓", "enter", "y")
-drives("In the source viewer", "n", "p", "y", "Y", "c")
+drives("In the source viewer", "n", "p", "y", "Y", "c", "o")
 drives("In the inspector", "enter", "s")
 drives("Among failed documents", "r", "y")
 drives("When asked yes or no", "y", "n")
@@ -244,6 +244,23 @@ async def test_viewer_keys(clipboard: list[str]) -> None:
         await stage.until(lambda: "1 of 4" in stage.text(), "the source before")
         await stage.pilot.press("p")
         assert "1 of 4" in stage.text()
+
+
+async def test_viewer_o_opens_the_file_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[str, str]] = []
+
+    def open_it(path: Path, locator: str) -> str:
+        opened.append((str(path), locator))
+        return "opened in evince at page 7"
+
+    monkeypatch.setattr(original, "open_original", open_it)
+    async with on_stage() as stage:
+        await answered(stage)
+        await stage.pilot.press("alt+1")
+        await stage.until(lambda: "✓ exact" in stage.text(), "the document")
+        await stage.pilot.press("o")
+        await stage.until(lambda: "opened in evince" in stage.text(), "word of it")
+    assert opened == [("/home/ada/notes/house/lease.md", "")]
 
 
 async def test_viewer_c_comes_back_to_the_quote() -> None:

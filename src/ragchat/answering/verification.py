@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ragchat.documents.document import Document
+from ragchat.documents.document import Document, Locator
 from ragchat.documents.reader import open_reader
+from ragchat.index.intake import is_unchanged
 from ragchat.index.protocol import Index
 from ragchat.index.scan import note_path
 from ragchat.settings import NotesSettings
@@ -28,6 +29,7 @@ class VerifiedSpan:
     standing: exact (they stand where the citation says), moved (elsewhere in the note), changed (nowhere in
         it), gone (there is no such note, or it cannot be read).
     text: the note now, "" where it is gone; start, end: where in it the words are, or what took their place.
+    locators: the pages, rows and the like of that text.
     """
 
     standing: Standing
@@ -35,6 +37,7 @@ class VerifiedSpan:
     text: str
     start: int
     end: int
+    locators: tuple[Locator, ...] = ()
 
     @property
     def now(self) -> str:
@@ -51,12 +54,16 @@ def verify_span(
     """
     indexed = index.document_text(document) or ""
     quote = quote or indexed[start:end]
+    path = note_path(folder, document)
+    known = index.sources().get(document)
+    if known and indexed[start:end] == quote and is_unchanged(path, known.digest):
+        # The same bytes give the same text: a scan need not be recognised again.
+        return VerifiedSpan("exact", quote, indexed, start, end, index.document_locators(document))
     with open_reader(notes) as read:
-        path = note_path(folder, document)
         found = read(path, document, max_bytes=int(notes.max_file_mb * _MEGABYTE))
     if not isinstance(found, Document):
         return VerifiedSpan("gone", quote, "", 0, 0)
-    return locate(quote, start, end, indexed, found.text)
+    return replace(locate(quote, start, end, indexed, found.text), locators=found.locators)
 
 
 def locate(quote: str, start: int, end: int, before: str, now: str) -> VerifiedSpan:

@@ -69,8 +69,15 @@ def take_in(note: NoteFile, read: Reader, extractor: str, max_bytes: int) -> Tak
 
 def has_digest(note: NoteFile, digest: str) -> bool:
     """Whether the file's bytes are still the ones of this sha256; False too when it cannot be read."""
+    return is_unchanged(note.path, digest)
+
+
+def is_unchanged(path: Path, digest: str) -> bool:
+    """The same for a path; False for what is no regular file, which a pipe would keep waiting."""
     try:
-        with note.path.open("rb") as file:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest() == digest
     except OSError:
         return False

@@ -10,6 +10,7 @@ from ragchat.answering.escape import escape_control, escape_line
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
+    from ragchat.documents.document import Locator
 
 _BLANKS = re.compile(r"\s+")
 
@@ -79,6 +80,17 @@ def closeness_bar(distance: float, width: int = 9) -> str:
 def section_name(path: tuple[str, ...]) -> str:
     """`Lease > Term`; empty for the text before the first heading."""
     return one_line(" > ".join(path), 200)
+
+
+def place_name(place: Locator) -> str:
+    """What a page, slide, row or time is called at the edge of the text: `page 12`, `A2:C2`, `1:02:05`."""
+    if place.kind == "sheet":
+        return one_line(place.value.rpartition("!")[2], 24)
+    if place.kind == "t":
+        seconds = int(float(place.value.partition(",")[0]))
+        hours, minutes = divmod(seconds // 60, 60)
+        return f"{hours}:{minutes:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}"
+    return one_line(f"{place.kind} {place.value}", 24)
 
 
 def place(source: TurnSource) -> str:

@@ -124,6 +124,7 @@ VIEWER: list[BindingType] = [
     Binding("y", "copy_quote", "Copy quote", tooltip="copy the quote"),
     Binding("Y", "copy_place", "Copy path:line", tooltip="copy path:line"),
     Binding("c", "centre", "Quote", tooltip="back to the quote"),
+    Binding("o", "open_original", "Open file", tooltip="open the file itself, at its page where that can be"),
     *_BACK,
 ]
 

@@ -11,8 +11,9 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from ragchat.index.scan import note_path
 from ragchat.tui import keys
-from ragchat.tui.formatting import one_line, place
+from ragchat.tui.formatting import one_line, place, place_name
 from ragchat.tui.messages import SpanVerified
 from ragchat.tui.widgets.document_view import DocumentView
 from ragchat.tui.widgets.key_bar import KeyBar
@@ -68,7 +69,8 @@ class ViewerScreen(Screen[None]):
             view.show(source.quote, 0, len(source.quote), first_number=source.first_line)
             self._say("✗ the note is no longer there: this is the quote as it was shown")
         else:
-            view.show(span.text, span.start, span.end)
+            marks = {place.start: place_name(place) for place in span.locators}
+            view.show(span.text, span.start, span.end, marks=marks)
             match span.standing:
                 case "exact":
                     self._say("✓ exact")
@@ -125,6 +127,16 @@ class ViewerScreen(Screen[None]):
         """`path:line`, as editors take it."""
         path = self._session.folder / self.source.document
         self._ragchat.copy(f"{path}:{self.source.first_line}", "path:line")
+
+    def action_open_original(self) -> None:
+        """The file itself, in the system's viewer."""
+        from ragchat.tui.original import open_original
+
+        path = note_path(self._session.folder, self.source.document)
+        try:
+            self.notify(open_original(path, self.source.locator))
+        except OSError as error:
+            self.notify(f"It cannot be opened: {error.strerror or error}", severity="warning")
 
     @property
     def _ragchat(self) -> RagchatApp:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Mapping
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.events import Resize
@@ -28,13 +31,30 @@ class DocumentView(ScrollView, can_focus=True):
         self._text = ""
         self._start = self._end = 0
         self._first_number = 1
+        self._marks: Mapping[int, str] = {}
+        self._mark_starts: list[int] = []
+        self._margin = 0
         self._rows: Rows = wrap("", 2)
         self._width = 0
 
-    def show(self, text: str, start: int, end: int, *, first_number: int = 1) -> None:
-        """A text with [start, end) marked. first_number: what the first line is called."""
+    def show(
+        self,
+        text: str,
+        start: int,
+        end: int,
+        *,
+        first_number: int = 1,
+        marks: Mapping[int, str] | None = None,
+    ) -> None:
+        """A text with [start, end) marked. first_number: what the first line is called.
+
+        marks: offset -> the page, slide or the like that begins there, told at the right edge; in order.
+        """
         self._text, self._start, self._end = text, start, end
         self._first_number = first_number
+        self._marks = marks or {}
+        self._mark_starts = list(self._marks)
+        self._margin = max(map(cell_len, self._marks.values()), default=-1) + 1
         self._width = 0
         self._lay_out()
         self.centre()
@@ -72,7 +92,20 @@ class DocumentView(ScrollView, can_focus=True):
         ):
             if stop > begin:
                 segments.append(Segment(drawn(self._text[begin:stop]), style))
-        return Strip(segments).adjust_cell_length(self.size.width, base)
+        strip = Strip(segments).adjust_cell_length(self.size.width - self._margin, base)
+        if not self._margin:
+            return strip
+        told = self._mark_at(row)
+        aside = Segment(f" {told:>{self._margin - 1}}", self._component("document-view--gutter", base))
+        return Strip([*strip, aside]).adjust_cell_length(self.size.width, base)
+
+    def _mark_at(self, row: int) -> str:
+        """What begins in this row, the break at its end included; "" for nothing."""
+        following = self._rows.starts[row + 1] if row + 1 < len(self._rows) else len(self._text) + 1
+        first = bisect_left(self._mark_starts, self._rows.starts[row])
+        if first < len(self._mark_starts) and self._mark_starts[first] < following:
+            return self._marks[self._mark_starts[first]]
+        return ""
 
     @property
     def _digits(self) -> int:
@@ -87,6 +120,6 @@ class DocumentView(ScrollView, can_focus=True):
             return
         self._width = width
         lines = self._text.count("\n") + self._first_number
-        self._rows = wrap(self._text, max(8, width - len(str(lines)) - 4))
+        self._rows = wrap(self._text, max(8, width - len(str(lines)) - 4 - self._margin))
         self.virtual_size = Size(width, len(self._rows))
         self.refresh()
