@@ -79,7 +79,7 @@ def test_a_subject_runs_at_a_tiny_size_and_writes_json(
     written = tmp_path / "rows.json"
     cache = tmp_path / "cache"
     cache.mkdir()
-    (cache / "ragchat").symlink_to(paths.cache_dir(), target_is_directory=True)
+    (cache / "ragchat").symlink_to(paths.make_private_dir(paths.cache_dir()), target_is_directory=True)
     arguments = [subject, "--sizes", "60,120", "--files", "12", "--rounds", "2", "--texts", "4", "--no-peers"]
     arguments += ["--json", str(written), "--cache", str(cache), "--work", str(tmp_path)]
     assert main(arguments) == 0
