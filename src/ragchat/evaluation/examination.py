@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ragchat.documents.document import Document, FailedDocument
-from ragchat.documents.reader import read_document
+from ragchat.documents.reader import open_reader
 from ragchat.embedding.embedder import Embedder
 from ragchat.evaluation.asking import AskingListener, ask_all
 from ragchat.evaluation.gold import load_questions
@@ -50,11 +50,13 @@ def load_folder_questions(
 ) -> QuestionSet:
     """The questions of the files, their gold looked up in the folder's notes as they are now."""
 
-    def read(name: str) -> Document | FailedDocument:
-        limit = int(settings.notes.max_file_mb * _MEGABYTE)
-        return read_document(note_path(folder, name), name, max_bytes=limit)
+    limit = int(settings.notes.max_file_mb * _MEGABYTE)
+    with open_reader(settings.notes) as reader:
 
-    return load_questions(paths, index.sources(), read)
+        def read(name: str) -> Document | FailedDocument:
+            return reader(note_path(folder, name), name, max_bytes=limit)
+
+        return load_questions(paths, index.sources(), read)
 
 
 def examine(
