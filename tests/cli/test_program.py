@@ -195,7 +195,7 @@ def test_a_shell_completes_commands_and_folders(ragchat: Ragchat, monkeypatch: p
     monkeypatch.setenv("_RAGCHAT_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", "ragchat s")
     monkeypatch.setenv("COMP_CWORD", "1")
-    assert ragchat().out.split() == ["plain,search", "plain,show", "plain,status"]
+    assert ragchat().out.split() == ["plain,search", "plain,show", "plain,status", "plain,share"]
     monkeypatch.setenv("COMP_WORDS", "ragchat x")
     assert ragchat().out.split() == ["dir,x"]
 
