@@ -46,6 +46,7 @@ FAILING = {
         "it is a picture, and pictures are not read",
         "fonts do not tell which letters they draw",
     ),
+    "nasty-text": ("opens only with its password",),
 }
 """The reasons for which files of these folders may fail."""
 
