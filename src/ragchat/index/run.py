@@ -200,6 +200,7 @@ class Run:
             self._waiting.has_read(note.name)
             self._read_ahead += 1
             self._tell_now_and_then("reading")
+            time.sleep(0)  # the screen's turn
         self._waiting.rest()
 
     def _take(self, note: NoteFile) -> None:
