@@ -212,9 +212,9 @@ async def test_a_stop_between_enter_and_the_first_sign_of_life_is_heeded() -> No
         await stage.opened()
         chat, mounted = stage.app.chat, type(stage.app.chat.conversation).begin_turn
 
-        async def slow_mount(conversation: Conversation, question: str) -> TurnView:
+        async def slow_mount(conversation: Conversation, question: str, follows: str = "") -> TurnView:
             chat.action_leave()  # esc, while the turn is being drawn
-            return await mounted(conversation, question)
+            return await mounted(conversation, question, follows)
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(chat.conversation), "begin_turn", slow_mount)

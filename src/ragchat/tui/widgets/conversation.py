@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -65,10 +65,8 @@ class Conversation(VerticalScroll):
 
     @property
     def turns(self) -> list[TurnView]:
-        """The turns that are drawn, oldest first."""
-        from ragchat.tui.widgets.turn import TurnView
-
-        return list(self.query_children(TurnView))
+        """The turns that are drawn, oldest first. The first frame asks for them: their module comes later."""
+        return cast("list[TurnView]", list(self.query_children(".turn")))
 
     async def begin_turn(self, question: str, follows: str = "") -> TurnView:
         """A new turn at the bottom; the view follows it."""
