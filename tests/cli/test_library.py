@@ -115,6 +115,16 @@ def test_status_json(ragchat: Ragchat, broken: Path, notes: Path) -> None:
     assert told["threshold_from"] == "default"
 
 
+def test_status_names_the_remedy_of_an_index_made_otherwise(ragchat: Ragchat) -> None:
+    """As after an upgrade: no question reads such an index again, only a rebuild does."""
+    ragchat("index")
+    told = ragchat("status", "--set", "chunking.size=100")
+    assert "0 indexed, 0 failed, 2 stale" in told.out
+    assert "ragchat index --rebuild" in told.err
+    assert "read again by" not in told.err
+    assert ragchat("search", "lease", "--set", "chunking.size=100").code == 3
+
+
 def test_status_of_a_folder_that_is_not_there(ragchat: Ragchat) -> None:
     assert ragchat("status", "-f", "nowhere").code == 3
 

@@ -27,6 +27,7 @@ class FolderStatus:
     notice: one line, where the embedder cannot read these notes.
     gaps: indexed documents of which something could not be read, with what and why.
     library: where a shared index lies, without secrets; "" for one on this machine.
+    made_otherwise: by another embedder or chunker than the settings ask for; only a rebuild makes it usable.
     """
 
     folder: Path
@@ -42,6 +43,7 @@ class FolderStatus:
     notice: str = ""
     gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     library: str = ""
+    made_otherwise: bool = False
 
 
 def read_status(
@@ -65,13 +67,23 @@ def read_status(
     if index is None or (stamp := index.stamp) is None:
         failures = tuple(index.failures()) if index else ()
         return FolderStatus(
-            folder, 0, len(failures), 0, skipped, failures, 0, None, (), None, library=_library(settings)
+            folder,
+            0,
+            len(failures),
+            0,
+            skipped,
+            failures,
+            0,
+            None,
+            (),
+            None,
+            library=shared_library(settings),
         )
     sources = index.sources()
     kept = [source for source in sources.values() if source.state != "failed"]
     wanted = expected_stamp()
-    remade = stamp.chunker != chunker or (wanted is not None and wanted != stamp.embedder)
-    stale = len(kept) if remade else len(_outdated(index, found))
+    made_otherwise = stamp.chunker != chunker or (wanted is not None and wanted != stamp.embedder)
+    stale = len(kept) if made_otherwise else len(_outdated(index, found))
     return FolderStatus(
         folder=folder,
         indexed=len(kept) - stale,
@@ -85,11 +97,13 @@ def read_status(
         threshold=current_threshold(index, settings.retrieval),
         notice=legibility_notice(index),
         gaps=index.gaps(),
-        library=_library(settings),
+        made_otherwise=made_otherwise,
+        library=shared_library(settings),
     )
 
 
-def _library(settings: Settings) -> str:
+def shared_library(settings: Settings) -> str:
+    """The library of the settings in one line, without asking its server; "" where the index is a file."""
     if not settings.index.backend:
         return ""
     from ragchat.index.postgres.connection import described, is_local

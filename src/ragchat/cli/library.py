@@ -9,7 +9,7 @@ import click
 
 from ragchat.answering.escape import escape_line
 from ragchat.answering.report import index_json, status_json
-from ragchat.answering.status import FolderStatus
+from ragchat.answering.status import FolderStatus, shared_library
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import interruptible, note, say, say_json, styled
 from ragchat.cli.opening import confirm_size, open_workspace
@@ -75,19 +75,22 @@ def status(folder: Path | None, assignments: tuple[str, ...], failed: bool, as_j
 @folder_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def forget(folder: Path | None, assignments: tuple[str, ...], yes: bool) -> int:
-    """Delete the folder's index, conversation and collected questions. The notes are not touched."""
-    workspace = open_workspace(folder, settings_of(assignments))
+    """Delete the folder's index, conversation and collected questions; neither notes nor a shared library."""
+    settings = settings_of(assignments)
+    workspace = open_workspace(folder, settings)
     shown = escape_line(str(workspace.folder))
     if not workspace.is_known():
-        note(f"nothing is kept of {shown}")
-        return 0
-    if not yes and not click.confirm(
+        note(f"nothing is kept of {shown} on this machine")
+    elif not yes and not click.confirm(
         f"Delete the index, the conversation and the collected questions of {shown}?", err=True
     ):
         note("nothing was deleted")
         return 0
-    workspace.forget()
-    note(f"forgotten: {shown}; the notes themselves are untouched")
+    else:
+        workspace.forget()
+        note(f"forgotten: {shown}; the notes themselves are untouched")
+    if library := shared_library(settings):
+        note(f"note: the shared library {escape_line(library)} was not touched: others use it too")
     return 0
 
 
@@ -96,7 +99,7 @@ def _confirm_forgetting(workspace: Workspace) -> None:
     if not workspace.is_shared:
         return
     gone, known = workspace.would_forget()
-    if gone > max(_FEW, known // 2):
+    if known and (gone == known or gone > max(_FEW, known // 2)):
         raise UsageError(
             f"{workspace.folder} lacks {gone:,} of the library's {known:,} documents; nothing was changed",
             hint=f"the right folder? Then: ragchat index --yes -f {workspace.folder}",
@@ -143,7 +146,9 @@ def _print_status(told: FolderStatus) -> None:
     _print_failures(told.failures, told.gaps)
     if told.notice:
         note(told.notice)
-    if told.stale:
+    if told.made_otherwise:
+        note("made by another embedder or chunker than the settings ask for: ragchat index --rebuild")
+    elif told.stale:
         by = "ragchat index" if told.library else "the next index, ask or search"
         note(f"stale documents are read again by {by}")
 

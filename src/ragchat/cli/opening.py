@@ -28,7 +28,10 @@ def open_workspace(folder: Path | None, settings: Settings) -> Workspace:
     """The workspace of the folder; nothing is read yet. No screen needs a core: unless set, all embed."""
     if not settings.embedding.threads:
         settings = replace(settings, embedding=replace(settings.embedding, threads=usable_cores()))
-    return Workspace(chosen_folder(folder, settings), settings)
+    workspace = Workspace(chosen_folder(folder, settings), settings)
+    # A database is told that its connection ends, rather than to find it broken off.
+    click.get_current_context().call_on_close(workspace.close)
+    return workspace
 
 
 def confirm_size(workspace: Workspace) -> None:
