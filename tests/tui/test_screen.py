@@ -100,6 +100,13 @@ async def test_an_answer_while_indexing_says_how_much_was_searched() -> None:
         assert "ask again later" in stage.text()
 
 
+async def test_what_was_indexed_is_still_told_while_the_threshold_is_found() -> None:
+    steps = (IndexProgress("indexing", 31, 31, 106, 0, 0, ""), IndexProgress("calibrating"))
+    async with on_stage(Scene(indexed=0, steps=steps, hold=threading.Event())) as stage:
+        await stage.until(lambda: "finding the threshold" in stage.text(), "calibrating")
+        assert "31 docs · 106 chunks" in stage.text()
+
+
 async def test_what_was_not_found_so_far_is_asked_again_in_its_place_when_all_is_indexed() -> None:
     whole = threading.Event()
 

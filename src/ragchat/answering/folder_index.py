@@ -146,7 +146,7 @@ class FolderIndex:
 def _open_shared(settings: IndexSettings) -> Index:
     if not settings.backend.startswith(("postgresql://", "postgres://")):
         raise UsageError(
-            f"index.backend = {settings.backend!r} is no database that ragchat knows",
+            f"index.backend = {settings.backend!r} is no address of a database",
             hint='write it as "postgresql://user@host:5432/database"',
         )
     from ragchat.index.postgres.store import open_library

@@ -206,7 +206,8 @@ class Feed:
             return
         screen.banner.show_progress(progress)
         screen.header.tell(indexed=states.progress_state(progress))
-        if self.status is not None and self.status.indexed == 0:
+        counts = progress.phase != "calibrating"  # nothing is read any more: what was counted stands
+        if counts and self.status is not None and self.status.indexed == 0:
             read = progress.chunks_embedded + progress.chunks_reused
             screen.header.tell(documents=progress.documents_done, chunks=read)
             screen.conversation.say_empty(empty.while_indexing(progress))
