@@ -125,6 +125,26 @@ def test_status_names_the_remedy_of_an_index_made_otherwise(ragchat: Ragchat) ->
     assert ragchat("search", "lease", "--set", "chunking.size=100").code == 3
 
 
+@pytest.mark.parametrize("fault", ["shorter", "missing"])
+def test_status_and_doctor_see_an_index_that_cannot_answer(
+    ragchat: Ragchat, notes: Path, tmp_path: Path, fault: str
+) -> None:
+    for number in range(300):  # so many that they make a segment
+        (notes / f"{number}.md").write_text(f"Note {number}.\n")
+    ragchat("index")
+    (segment,) = (tmp_path / "data").rglob("*.segment")
+    if fault == "missing":
+        segment.unlink()
+    else:
+        segment.write_bytes(segment.read_bytes()[:-1000])
+    for command in ("status", "doctor"):
+        told = ragchat(command)
+        assert told.code == 3, command
+        assert "ragchat index --rebuild" in told.out + told.err, command
+    assert ragchat("index", "--rebuild").code == 0
+    assert ragchat("status").code == 0
+
+
 def test_status_of_a_folder_that_is_not_there(ragchat: Ragchat) -> None:
     assert ragchat("status", "-f", "nowhere").code == 3
 

@@ -233,6 +233,19 @@ def test_what_is_no_such_document_fails_with_its_reason(name: str) -> None:
     assert "opens only with its password" in failure(locked, name).reason
 
 
+def test_what_an_xml_parser_refuses_is_told_as_it_is() -> None:
+    long = failure(docx(word_paragraph("A" * 10_100_000)), "a.docx").reason
+    assert "over ten million characters" in long
+    deep = failure(docx("<w:p>" * 400 + "</w:p>" * 400), "a.docx").reason
+    assert "nested too deep" in deep
+
+
+@pytest.mark.parametrize("container", ["<container/>", "<container><rootfile/></container>"])
+def test_a_book_whose_container_names_no_text(container: str) -> None:
+    data = epub({"a.xhtml": "<p>words</p>"}, **{"META-INF/container.xml": container})
+    assert failure(data, "a.epub").reason == "its container does not say where its text is"
+
+
 def test_an_encrypted_opendocument_file() -> None:
     data = odf("<office:text/>", manifest="<manifest><encryption-data/></manifest>")
     assert "opens only with its password" in failure(data, "a.odt").reason

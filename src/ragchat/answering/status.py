@@ -56,6 +56,8 @@ def read_status(
 ) -> FolderStatus:
     """The state of the index held against the folder and the settings; reads no note, loads no model.
 
+    Raises IndexCorrupt where no question could be answered.
+
     expected_stamp: what the configured embedder would give, None where that cannot be told.
     """
     from ragchat.retrieval.legibility import legibility_notice
@@ -79,6 +81,7 @@ def read_status(
             None,
             library=shared_library(settings),
         )
+    index.snapshot()  # files that are damaged or missing must not pass for an index that answers
     sources = index.sources()
     kept = [source for source in sources.values() if source.state != "failed"]
     wanted = expected_stamp()

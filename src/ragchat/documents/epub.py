@@ -51,6 +51,8 @@ def _contents(archive: Archive) -> tuple[str, list[str]]:
     package = next(
         (each.get("full-path", "") for each in container.iter() if local_name(each) == "rootfile"), ""
     )
+    if not package:
+        raise UnreadableError("its container does not say where its text is")
     book = parsed(archive.read(package), "its table of parts")
     items: dict[str, Any] = {}
     order: list[str] = []

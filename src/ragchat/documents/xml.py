@@ -16,7 +16,9 @@ def parsed(data: bytes, what: str) -> Any:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         if error.code == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
-            raise UnreadableError("it is nested too deep to be read") from error
+            deep = "depth" in str(error)
+            why = "is nested too deep" if deep else "has a piece of text of over ten million characters, too long"
+            raise UnreadableError(f"it {why} to be read") from error
         raise UnreadableError(f"{what} is no proper XML ({' '.join(str(error).split())[:120]})") from error
 
 
