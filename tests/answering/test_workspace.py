@@ -232,6 +232,36 @@ def test_forget_leaves_nothing_behind_but_the_notes(workspace: Workspace, notes:
     assert workspace.update().indexed == 2
 
 
+@pytest.mark.parametrize("deed", ["forgotten", "made anew", "made anew in its place"])
+def test_an_index_that_another_program_took_away_is_opened_anew(
+    workspace: Workspace, notes: Path, settings: Settings, deed: str
+) -> None:
+    """The screen stays open while `ragchat forget` or `index --rebuild` runs in another terminal."""
+    workspace.update()
+    held = workspace.retriever()
+    other = Workspace(notes, settings)
+    if deed == "forgotten":
+        other.forget()
+        assert not workspace.has_index()
+        with pytest.raises(IndexMissing):
+            workspace.retriever()
+    else:
+        file = paths.folder_data_dir(notes) / "index.sqlite3"
+        if deed == "made anew":
+            file.write_bytes(b"damaged" * 1000)
+            other.update(rebuild=True)
+        else:
+            other.forget()
+            other.update()
+        other.close()
+    assert held.retrieve(ASKED).sources, "a question that has begun is answered"
+    (notes / "garden.md").write_text("# Garden\n\nPears need nine hours of sun.\n")
+    assert workspace.update().indexed == 2
+    found = workspace.retriever().retrieve("Pears need nine hours of sun.").sources
+    assert [source.chunk.document for source in found][:1] == ["garden.md"]
+    workspace.close()
+
+
 def test_the_servers_health_is_told_even_for_a_host_that_is_none(
     workspace: Workspace, server: OllamaTestServer, notes: Path
 ) -> None:

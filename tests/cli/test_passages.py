@@ -77,3 +77,13 @@ def test_a_note_that_changed_or_went_says_so(ragchat: Ragchat, notes: Path) -> N
     assert "has changed since" in told.err
     (notes / "house/lease.md").unlink()
     assert "no longer there" in ragchat("show", "house/lease.md").err
+
+
+@pytest.mark.parametrize("end", ["9" * 18, "9" * 5000])
+def test_a_range_of_endless_digits_is_a_mistake_of_the_user(ragchat: Ragchat, end: str) -> None:
+    """Python refuses to read a number of more than 4,300 digits."""
+    ragchat("index")
+    for arguments in (["house/lease.md", "--chars", f"1,{end}"], [f"house/lease.md#char=1,{end}"]):
+        told = ragchat("show", *arguments)
+        assert told.code == 2
+        assert len(told.err) < 1000

@@ -28,6 +28,7 @@ class FolderIndex:
         self._opening = threading.RLock()
         self._loading = threading.Lock()
         self._index: Index | None = None
+        self._file: tuple[int, int] | None = None
         self._embedder: Embedder | None = None
         self._reranker: CrossEncoderReranker | None = None
 
@@ -43,14 +44,32 @@ class FolderIndex:
         if self.is_shared:
             return self.opened().stamp is not None
 
-        return self._index is not None or (self._data_dir / INDEX_FILE).exists()
+        return (self._data_dir / INDEX_FILE).exists()
 
     def opened(self) -> Index:
         """The index, created when there is none. Raises IndexCorrupt, StorageFailed, UsageError."""
         with self._opening:
-            if self._index is None:
-                self._index = self._open()
-            return self._index
+            if self._index is not None and self._file != self._file_now():
+                # Another program has forgotten the folder, or made its damaged index anew.
+                self._index.close()
+                self._index = None
+            return self._index or self._keep(self._open())
+
+    def _keep(self, index: Index) -> Index:
+        self._index, self._file = index, self._file_now()
+        return index
+
+    def _file_now(self) -> tuple[int, int] | None:
+        """What tells the index's file from another one of its name; None where there is none."""
+        from ragchat.index.schema import INDEX_FILE
+
+        if self.is_shared:
+            return None
+        try:
+            status = (self._data_dir / INDEX_FILE).stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
 
     def _open(self) -> Index:
         if self.is_shared:
@@ -82,8 +101,7 @@ class FolderIndex:
         except IndexCorrupt:
             self.close()
             with self._opening:
-                self._index = replace_damaged_index(self._data_dir)
-                return self._index
+                return self._keep(replace_damaged_index(self._data_dir))
         return index
 
     def embedder(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragchat.answering.verification import VerifiedSpan
 
 _CITATION = re.compile(r"(?P<document>.+)#char=(?P<range>\d+,\d+)(?:&.*)?", re.DOTALL)
-_RANGE = re.compile(r"(\d+),(\d+)")
+_RANGE = re.compile(r"(\d{1,18}),(\d{1,18})")
 _SHOWN = 240
 _USE = "ragchat show house/lease.md --chars 1204,1690"
 
@@ -81,7 +81,8 @@ def _range(chars: str | None, document: str, length: int) -> tuple[int, int]:
         return 0, length
     given = _RANGE.fullmatch(chars.strip())
     if given is None:
-        raise UsageError(f"--chars {chars}: write two numbers, A,B", hint=_USE)
+        shown = chars if len(chars) <= _SHOWN else f"{chars[:_SHOWN]} …"
+        raise UsageError(f"--chars {shown}: write two numbers, A,B", hint=_USE)
     start, end = int(given[1]), int(given[2])
     if not start <= end <= length:
         raise UsageError(

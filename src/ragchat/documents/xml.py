@@ -17,7 +17,11 @@ def parsed(data: bytes, what: str) -> Any:
     except etree.XMLSyntaxError as error:
         if error.code == etree.ErrorTypes.ERR_RESOURCE_LIMIT:
             deep = "depth" in str(error)
-            why = "is nested too deep" if deep else "has a piece of text of over ten million characters, too long"
+            why = (
+                "is nested too deep"
+                if deep
+                else "has a piece of text of over ten million characters, too long"
+            )
             raise UnreadableError(f"it {why} to be read") from error
         raise UnreadableError(f"{what} is no proper XML ({' '.join(str(error).split())[:120]})") from error
 
