@@ -50,6 +50,16 @@ def folder_data_dir(folder: Path) -> Path:
     return data_dir() / "folders" / hashlib.sha256(name).hexdigest()[:24]
 
 
+def own_dirs(below: Path) -> list[Path]:
+    """What is no note below this folder: an answer kept in a conversation proves nothing.
+
+    Where it is itself one of ours, what we keep in it is no note either. below: a real path.
+    """
+    data, cache = data_dir(), cache_dir()
+    ours = [path.resolve() for path in (data, data / "folders", cache, cache / "models", config_dir())]
+    return [path for path in ours if path != below and path.is_relative_to(below)]
+
+
 def bundled_themes_dir() -> Path:
     """The themes that come with ragchat: in the wheel, or beside src/ in a checkout."""
     shipped = _HERE / "themes"

@@ -300,3 +300,27 @@ def test_a_survey_of_a_huge_folder_stops_early(tmp_path: Path) -> None:
     assert (large.bytes, large.confirm) == (104, "it holds more than 0 MB of notes")
     none = survey(tmp_path, NotesSettings(confirm_files=3), lambda name: False)
     assert (none.files, none.confirm) == (0, "it holds more than 30 files, 0 of them notes so far")
+
+
+@pytest.mark.parametrize("place", ["notes/ragchat", "notes", "linked"])
+def test_what_ragchat_keeps_is_no_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """A conversation found as a note would let an answer prove itself: the gate would open for anything."""
+    notes = tmp_path / "notes"
+    (notes / "ragchat").mkdir(parents=True)
+    (tmp_path / "linked").symlink_to(notes / "ragchat")
+    data = tmp_path / place
+    monkeypatch.setenv("RAGCHAT_DATA_DIR", str(data))
+    kept = {"folders/0123/conversation.jsonl": "{}", "folders/0123/conversations/1.jsonl": "{}"}
+    write(data, kept)
+    write(notes, {"a.md": "x", "sub/folders/b.md": "x"})
+    assert names(notes) == ["a.md", "sub/folders/b.md"]
+    assert skipped(notes)["ragchat's own folder"] == 1
+
+
+def test_a_notes_folder_inside_a_folder_of_ours_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the sample notes of the demo are."""
+    monkeypatch.setenv("RAGCHAT_DATA_DIR", str(tmp_path))
+    write(tmp_path / "demo", {"a.md": "x"})
+    assert names(tmp_path / "demo") == ["a.md"]

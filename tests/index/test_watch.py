@@ -81,6 +81,26 @@ def watched(tmp_path: Path) -> Iterator[Watched]:
     assert not watching.thread.is_alive()
 
 
+@pytest.fixture
+def data_among_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "notes" / "ragchat"
+    monkeypatch.setenv("RAGCHAT_DATA_DIR", str(folder))
+    return folder
+
+
+def test_what_ragchat_writes_is_no_change(data_among_notes: Path, watched: Watched) -> None:
+    """Else each update of the index would be followed by another one."""
+    kept = data_among_notes / "folders" / "0123"
+    kept.mkdir(parents=True)
+    (kept / "conversation.jsonl").write_text("{}")
+    journal = kept / "index.sqlite3-journal"
+    journal.write_text("x")
+    journal.unlink()
+    time.sleep(3 * watch.REST_SECONDS)
+    assert watched.told.empty()
+    watched.settle()
+
+
 def _edit(folder: Path) -> None:
     (folder / "house" / "lease.md").write_text("two")
 

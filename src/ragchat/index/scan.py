@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from ragchat.errors import FolderMissing
 from ragchat.index.ignore import IGNORE_FILES, IgnoreRules
 from ragchat.index.progress import Survey
+from ragchat.paths import own_dirs
 from ragchat.settings import NotesSettings
 
 _MEGABYTE = 1_000_000
@@ -124,6 +125,7 @@ def _walk(
             f"{folder} is {'no folder' if root.exists() else 'not there'}",
             hint="name a folder of notes: ragchat FOLDER",
         )
+    ours = {str(path) for path in own_dirs(root)}
     todo = [("", root, IgnoreRules.from_settings(notes.exclude))]
     while todo:
         prefix, path, rules = todo.pop()
@@ -137,6 +139,8 @@ def _walk(
             name = _portable(prefix, entry.name)
             if name is None:
                 found.skipped["name is not UTF-8"] += 1
+            elif entry.path in ours:
+                found.skipped["ragchat's own folder"] += 1
             elif reason := _passed_over(entry, name, root, rules, supported):
                 found.skipped[reason] += 1
             elif entry.is_dir(follow_symlinks=False):

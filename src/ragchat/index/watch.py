@@ -15,6 +15,7 @@ from pathlib import Path
 from ragchat.errors import FolderMissing
 from ragchat.index.ignore import IGNORE_FILES
 from ragchat.index.scan import is_temporary, scan
+from ragchat.paths import own_dirs
 from ragchat.settings import NotesSettings
 
 REST_SECONDS = 0.25
@@ -107,6 +108,7 @@ def _watch(
 
     root = os.path.realpath(folder)
     which = _identity(root)
+    ours = tuple(f"{path}{os.sep}" for path in own_dirs(Path(root)))
     for changes in watchfiles.watch(
         root,
         watch_filter=None,
@@ -120,7 +122,11 @@ def _watch(
     ):
         if _identity(root) != which:
             return
-        moved = {path for _, path in changes if _matters(root, path, supported)}
+        moved = {
+            path
+            for _, path in changes
+            if _matters(root, path, supported) and not f"{path}{os.sep}".startswith(ours)
+        }
         if moved:
             on_stir()
             wait_for_rest(moved, stop)
