@@ -160,6 +160,17 @@ def test_forget_deletes_ours_and_leaves_theirs(ragchat: Ragchat, notes: Path, tm
     assert Workspace(notes, Settings()).conversation().turns() == ()
 
 
+@pytest.mark.parametrize(
+    "command", [("forget", "--yes", "-f", ""), ("index", "--folder="), ("open", ""), ("open", "-f", "")]
+)
+def test_an_empty_name_is_not_the_current_folder(ragchat: Ragchat, notes: Path, command: list[str]) -> None:
+    """As from a script in which the variable is not set."""
+    ragchat("index")
+    told = ragchat(*command)
+    assert (told.code, "name of the folder is empty" in told.err) == (2, True)
+    assert Workspace(notes, Settings()).has_index()
+
+
 def test_forget_asks_first(ragchat: Ragchat, monkeypatch: pytest.MonkeyPatch, notes: Path) -> None:
     ragchat("index")
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda prompt: "n")

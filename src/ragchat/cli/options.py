@@ -19,6 +19,19 @@ _BACKEND = "ragchat.index.backend"
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
+class FolderPath(click.Path):
+    """A path that is not empty: `-f "$NOTES"` with nothing in it must not mean the current folder."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path. Raises UsageError."""
+        if value == "":
+            raise UsageError("the name of the folder is empty", hint="for the current folder write .")
+        return super().convert(value, param, ctx)
+
+
 def _remember_backend(context: click.Context, _parameter: click.Parameter, value: str | None) -> None:
     if value is not None:
         context.meta[_BACKEND] = value
@@ -47,7 +60,7 @@ def folder_option(command: Decorated) -> Decorated:
     return click.option(
         "-f",
         "--folder",
-        type=click.Path(path_type=Path),
+        type=FolderPath(),
         help="The notes: else the configured folder, else the current one.",
     )(settings_option(command))
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
-from ragchat.cli.options import chosen_folder, settings_of, settings_option
+from ragchat.cli.options import FolderPath, chosen_folder, settings_of, settings_option
 from ragchat.errors import FolderMissing, UsageError
 from ragchat.settings import IndexSettings, Settings
 
 
 @click.command(name="open")
-@click.argument("folder", required=False, type=click.Path(path_type=Path))
-@click.option("-f", "--folder", "named", type=click.Path(path_type=Path), help="The same as FOLDER.")
+@click.argument("folder", required=False, type=FolderPath())
+@click.option("-f", "--folder", "named", type=FolderPath(), help="The same as FOLDER.")
 @settings_option
 def open_screen(folder: Path | None, named: Path | None, assignments: tuple[str, ...]) -> int:
     """Open the screen on FOLDER (else the configured folder, else the current one)."""
