@@ -87,3 +87,18 @@ def test_a_range_of_endless_digits_is_a_mistake_of_the_user(ragchat: Ragchat, en
         told = ragchat("show", *arguments)
         assert told.code == 2
         assert len(told.err) < 1000
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("a#char=1,2", "The umbrella stands in the cellar."),
+        ("a#char=1,2#char=4,12", "umbrella"),
+        ("rents.csv#char=0,4&sheet=x#char=1,2&y!A1:B2", "item"),
+    ],
+)
+def test_a_name_may_look_like_a_range(ragchat: Ragchat, notes: Path, written: str, shown: str) -> None:
+    (notes / "a#char=1,2").write_text("The umbrella stands in the cellar.")
+    (notes / "rents.csv").write_text("item,price\nflat,900\n")
+    ragchat("index")
+    assert ragchat("show", written).out == shown

@@ -22,7 +22,7 @@ from ragchat.errors import IndexMissing, UsageError
 if TYPE_CHECKING:
     from ragchat.answering.verification import VerifiedSpan
 
-_CITATION = re.compile(r"(?P<document>.+)#char=(?P<range>\d+,\d+)(?:&.*)?", re.DOTALL)
+_CITED = re.compile(r"#char=(?P<range>\d+,\d+)(?=&|\Z)")
 _RANGE = re.compile(r"(\d{1,18}),(\d{1,18})")
 _SHOWN = 240
 _USE = "ragchat show house/lease.md --chars 1204,1690"
@@ -43,8 +43,9 @@ def show(
     """
     workspace = open_workspace(folder, settings_of(assignments))
     document = readable(document)
-    if chars is None and (cited := _CITATION.fullmatch(document)):
-        document, chars = cited["document"], cited["range"]
+    _require_index(workspace)
+    if chars is None:
+        document, chars = _cited(workspace, document)
     text = _text(workspace, document)
     start, end = _range(chars, document, len(text))
     span = workspace.verify(document, start, end, text[start:end])
@@ -63,11 +64,22 @@ def show(
     return 0
 
 
-def _text(workspace: Workspace, document: str) -> str:
+def _require_index(workspace: Workspace) -> None:
     if not workspace.has_index():
         raise IndexMissing(
             f"{workspace.folder} has no index yet", hint=f"ragchat index -f {workspace.folder}"
         )
+
+
+def _cited(workspace: Workspace, written: str) -> tuple[str, str | None]:
+    """Name and range of what was written; a file or a sheet may be named like a range itself."""
+    cited = [(written[: found.start()], found["range"]) for found in _CITED.finditer(written)]
+    readings = [(written, None), *cited]
+    known = (each for each in readings if workspace.index().document_text(each[0]) is not None)
+    return next(known, readings[-1])
+
+
+def _text(workspace: Workspace, document: str) -> str:
     text = workspace.index().document_text(document)
     if text is None:
         near = difflib.get_close_matches(document, list(workspace.index().sources()), n=1)
