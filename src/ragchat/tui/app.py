@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SystemCommand
 from textual.events import Event
@@ -156,6 +156,12 @@ class RagchatApp(App[int]):
         self.chat.show_folder()
         self._housekeeping.look_again()
         self.open_session()
+
+    def exit(self, *arguments: Any, **options: Any) -> None:
+        """Leave. An answer is stopped at once: it is kept while the screen is still taken apart."""
+        if self.session is not None:
+            self.session.stop()
+        super().exit(*arguments, **options)
 
     def on_unmount(self) -> None:
         """Stop every thread; none is waited for."""

@@ -147,13 +147,17 @@ class Session:
         """Hold a source against its note as it is now, and post what became of it."""
         self.start(lambda: self._verify(source, post))
 
-    def close(self) -> None:
-        """Stop everything; waits only a moment, for a stopped answer to be kept."""
+    def stop(self) -> None:
+        """Have everything stop, and post nothing more; waits for nothing."""
         self._closing.set()
         self._stop_answer.set()
         self.following.stop.set()
         self.models.close()
         self._server_due.set()
+
+    def close(self) -> None:
+        """Stop everything; waits only a moment, for a stopped answer to be kept."""
+        self.stop()
         if self._answer_thread is not None:
             self._answer_thread.join(_CLOSING_SECONDS)
         if self._workspace is not None and not self.indexing and not self.asking:
