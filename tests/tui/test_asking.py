@@ -238,15 +238,48 @@ async def test_an_error_before_any_event_is_one_clear_line_and_the_next_question
         assert "Fine [1]" in stage.text()
 
 
-async def test_before_anything_is_read_a_question_is_told_so() -> None:
+def _before_any_note_is_read(read: threading.Event) -> Scene:
     def script(question: str, admit: frozenset[int], cancel: threading.Event) -> Iterator[AnswerEvent]:
-        yield from ()
-        raise IndexMissing("the folder has no index yet", hint="ragchat index")
+        if not read.is_set():
+            raise IndexMissing("the folder has no index yet", hint="ragchat index")
+        trace = answered_trace(question)
+        yield Retrieved(trace)
+        yield Finished(answer_of(trace, "On 31 March 2027 [1]."))
 
-    async with on_stage(Scene(indexed=0, chunks=0, script=script, hold=threading.Event())) as stage:
-        await stage.until(lambda: stage.app.session is not None and stage.app.session.indexing, "indexing")
-        await stage.ask("When?")
+    return Scene(indexed=0, chunks=0, script=script, hold=threading.Event())
+
+
+async def test_a_question_before_anything_is_read_is_answered_as_soon_as_something_is() -> None:
+    read = threading.Event()
+    async with on_stage(_before_any_note_is_read(read)) as stage:
+        await stage.until(lambda: stage.app.session is not None and stage.app.session.is_open, "opening")
+        stage.begin("When?")
+        await stage.until(lambda: "waiting until the first notes are read" in stage.text(), "waiting")
+        read.set()
+        await stage.answered()
+        assert "On 31 March 2027 [1]." in stage.text()
+
+
+async def test_a_question_that_waits_for_the_first_note_can_be_stopped() -> None:
+    async with on_stage(_before_any_note_is_read(threading.Event())) as stage:
+        await stage.until(lambda: stage.app.session is not None and stage.app.session.is_open, "opening")
+        stage.begin("When?")
+        await stage.until(lambda: "waiting until the first notes are read" in stage.text(), "waiting")
+        await stage.pilot.press("escape")
+        await stage.answered()
         assert "nothing of ~/notes is read yet" in stage.text()
+
+
+async def test_where_no_note_could_be_read_a_question_says_why() -> None:
+    scene = _before_any_note_is_read(threading.Event())
+    async with on_stage(scene) as stage:
+        await stage.until(lambda: stage.app.session is not None and stage.app.session.indexing, "indexing")
+        stage.begin("When?")
+        await stage.until(lambda: "waiting until the first notes are read" in stage.text(), "waiting")
+        assert scene.hold is not None
+        scene.hold.set()
+        await stage.answered()
+        assert "no index yet" in stage.text()
 
 
 async def test_quitting_in_mid_stream_is_prompt() -> None:

@@ -54,6 +54,8 @@ class Feed:
                 await self._answer_moved(self._turn, event)
             case messages.AskFailed(run=run, error=error) if run == self._run and self._turn is not None:
                 await self._ask_failed(self._turn, error)
+            case messages.AskWaits(run=run) if run == self._run and self._turn is not None:
+                self._turn.show_reading()
             case messages.AskedAgain(run=run) if run in self._turns and self._turns[run].is_attached:
                 self._run, self._turn = run, self._turns[run]
                 await self._turn.reopen()

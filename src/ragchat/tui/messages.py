@@ -121,6 +121,14 @@ class AskedAgain(Told):
         super().__init__(session)
 
 
+class AskWaits(Told):
+    """A question came before any note was read, and is asked as soon as some are."""
+
+    def __init__(self, session: Session, run: int) -> None:
+        self.run = run
+        super().__init__(session)
+
+
 class AskFailed(Told):
     """A question could not be asked at all."""
 

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from ragchat.errors import IndexCorrupt, RagchatError, SetupError
+from ragchat.errors import IndexCorrupt, IndexMissing, RagchatError, SetupError
 from ragchat.tui.following import Following, as_ragchat_error
 from ragchat.tui.messages import (
     AnswerMoved,
     AskedAgain,
     AskFailed,
+    AskWaits,
     Confirm,
     ConversationRead,
     FolderFailed,
@@ -35,7 +36,7 @@ from ragchat.tui.model_desk import ModelDesk
 from ragchat.tui.talk_desk import TalkDesk
 
 if TYPE_CHECKING:
-    from ragchat.answering.events import Answer
+    from ragchat.answering.events import Answer, AnswerEvent
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.turn import TurnSource
     from ragchat.answering.workspace import Workspace
@@ -47,6 +48,8 @@ Post = Callable[[Message], object]
 HEALTH_EVERY_SECONDS = 15.0
 _CLOSING_SECONDS = 0.15
 """How long leaving waits for a stopped answer to be kept."""
+_READING_SECONDS = 0.1
+"""How often a question that came before any note was read looks whether it can be asked."""
 
 
 def real_workspace(folder: Path, settings: Settings) -> Workspace:
@@ -79,6 +82,7 @@ class Session:
         self.folder = folder
         self.opening = False
         self.asking = False
+        self._reads_soon = False
         self._settings = settings
         self._open_workspace = open_workspace
         self._send = post
@@ -198,13 +202,17 @@ class Session:
             self.opening = False
             self.post(FolderFailed(self, as_ragchat_error(error)))
             return
+        confirm = survey is not None and survey.confirm
+        # A library is searched as it is until somebody asks for its index.
+        self._reads_soon = not confirm and not workspace.is_shared
         self._workspace, self.opening = workspace, False
         self.post(FolderOpened(self, status, model))
         self.start(self._watch_server)
-        if survey is not None and survey.confirm:
+        if survey is not None and confirm:
             self.post(Confirm(self, survey))
-        elif not workspace.is_shared:  # a library is searched as it is until somebody asks for its index
+        elif self._reads_soon:
             self.index()
+            self._reads_soon = False
 
     def _answer(self, run: int, asked: Asked, cancel: threading.Event) -> None:
         self._ask(run, asked, cancel)
@@ -226,13 +234,7 @@ class Session:
         from ragchat.answering.events import Finished
 
         try:
-            for event in self.workspace.assistant().ask(
-                asked.question,
-                admit=asked.admit,
-                cancel=cancel,
-                answer_tokens=asked.answer_tokens,
-                follows=asked.follows,
-            ):
+            for event in self._events(run, asked, cancel):
                 if isinstance(event, Finished):
                     self._keep(run, event.answer)
                     self._remember_refusal(run, asked, event.answer)
@@ -242,6 +244,26 @@ class Session:
             self.post(AskFailed(self, run, as_ragchat_error(error)))
         finally:
             self.asking = False
+
+    def _events(self, run: int, asked: Asked, cancel: threading.Event) -> Iterator[AnswerEvent]:
+        """What the assistant tells; a question that came before any note was read waits for one."""
+        while True:
+            soon = self._reads_soon or self.indexing  # looked at first: what is read by now is found below
+            try:
+                yield from self.workspace.assistant().ask(
+                    asked.question,
+                    admit=asked.admit,
+                    cancel=cancel,
+                    answer_tokens=asked.answer_tokens,
+                    follows=asked.follows,
+                )
+            except IndexMissing:
+                if not soon or cancel.is_set():
+                    raise
+                self.post(AskWaits(self, run))
+                cancel.wait(_READING_SECONDS)
+            else:
+                return
 
     def _remember_refusal(self, run: int, asked: Asked, answer: Answer) -> None:
         """What was not found in a part of the notes is looked for again when all are there."""

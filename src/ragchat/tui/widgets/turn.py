@@ -80,6 +80,10 @@ class TurnView(Vertical):
         if not evidence.refused:
             self._say(f"{_WORKING} {len(evidence.sources)} sources found, asking")
 
+    def show_reading(self) -> None:
+        """No note is read yet."""
+        self._say(f"{_WORKING} waiting until the first notes are read")
+
     def show_waiting(self, model: str, seconds: float) -> None:
         """The server is silent: it may be loading the model."""
         self._say(f"{_WORKING} loading {shown(model)} … {seconds:.0f} s")
