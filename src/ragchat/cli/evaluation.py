@@ -18,7 +18,7 @@ from ragchat.cli.console import interruptible, note, say, say_json
 from ragchat.cli.evaluation_tables import print_report, print_suite
 from ragchat.cli.opening import bring_up_to_date, open_workspace
 from ragchat.cli.options import chosen_folder, folder_option, json_option, settings_of
-from ragchat.cli.progress import StatusLine
+from ragchat.cli.progress import StagesLine
 from ragchat.errors import UsageError
 from ragchat.evaluation.collection import collected_path
 from ragchat.evaluation.examination import load_folder_questions
@@ -105,8 +105,9 @@ def evaluate(
         else:
             suite = find_suite(sets)
             reports = []
-            for chosen in suite.sets:
+            for number, chosen in enumerate(suite.sets, start=1):
                 if not stopped.is_set():
+                    note(f"set {number} of {len(suite.sets)}: {escape_line(chosen.name)}")
                     files = (chosen.questions,)
                     reports.append(_one(plan, chosen.name, chosen.notes, files, suite.strangers, stopped))
     if stopped.is_set():
@@ -179,22 +180,22 @@ def _one(
     if plan.update:
         bring_up_to_date(workspace)
     questions = _questions(plan, workspace, files, strangers)
-    line = StatusLine()
+    line = StagesLine()
     try:
         others = (plan.cuttings, plan.embedders, plan.cross_encoder)
-        examined = study(workspace, questions, *others, tell=line.show, cancel=stopped)
+        examined = study(workspace, questions, *others, tell=line, cancel=stopped)
         if not examined or stopped.is_set():
             return {}
         report = report_json(name, examined, questions, datetime.now(UTC).astimezone())
         if plan.answers:
             report["answers"] = _answers(plan, workspace, questions, line, stopped)
     finally:
-        line.clear()
+        line.finish()
     return report
 
 
 def _answers(
-    plan: _Plan, workspace: Workspace, questions: QuestionSet, line: StatusLine, stopped: threading.Event
+    plan: _Plan, workspace: Workspace, questions: QuestionSet, line: StagesLine, stopped: threading.Event
 ) -> dict[str, Any]:
     """What the model did; asked in the folder's own strategy."""
     from ragchat.evaluation.answers import ask_for_answers
@@ -204,7 +205,7 @@ def _answers(
         workspace.assistant(),
         workspace.embedder(),
         model=plan.model,
-        on_progress=lambda done, total: line.show(f"answered {done:,} of {total:,} questions"),
+        on_progress=lambda done, total: line(f"answered {done:,} of {total:,} questions"),
         cancel=stopped,
     )
     return answers_json(judged, plan.model or workspace.model() or "whatever is installed")

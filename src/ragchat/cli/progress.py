@@ -38,6 +38,26 @@ class StatusLine:
             self._shown = False
 
 
+class StagesLine:
+    """Tells of a long piece of work; elsewhere than on a terminal each stage once, without its counters."""
+
+    def __init__(self) -> None:
+        self._line = StatusLine()
+        self._told = ""
+
+    def __call__(self, text: str) -> None:
+        """Show how far it is."""
+        if self._line.live:
+            self._line.show(text)
+        elif (stage := re.sub(r"[\d,]+ of [\d,]+ ", "", text)) != self._told:
+            self._told = stage
+            note(escape_line(stage))
+
+    def finish(self) -> None:
+        """Leave nothing behind for what follows."""
+        self._line.clear()
+
+
 class IndexingLine:
     """Tells of an indexing run."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -56,18 +56,25 @@ def study(
         for cutting in cuttings or ([as_set_up] if embedders else [])
     ]
     examined: list[Examined] = []
-    for number, strategy in enumerate(strategies, start=1):
-        prefix = f"[{number}/{len(strategies)}] {strategy.name}: " if len(strategies) > 1 else ""
+    indexes: list[Index] = []
+    with ExitStack() as opened_until_the_end:
+        for number, strategy in enumerate(strategies, start=1):
+            prefix = f"[{number}/{len(strategies)}] {strategy.name}: " if len(strategies) > 1 else ""
 
-        def say(text: str, prefix: str = prefix) -> None:
-            tell(prefix + text)
+            def say(text: str, prefix: str = prefix) -> None:
+                tell(prefix + text)
 
-        def asked(done: int, total: int, say: Narrator = say) -> None:
-            say(f"asked {done:,} of {total:,} questions")
+            def asked(done: int, total: int, say: Narrator = say) -> None:
+                say(f"asked {done:,} of {total:,} questions")
 
-        with strategy.opened(say, cancel) as opened:
+            if examined and strategy.is_as_set_up:
+                say("as the folder is set up")
+                examined.append(replace(examined[0], name=strategy.name))
+                continue
+            opened = opened_until_the_end.enter_context(strategy.opened(say, cancel, indexes))
             if cancel.is_set():
                 break
+            indexes.append(opened.index)
             examined.append(
                 examine(
                     strategy.name,
@@ -101,9 +108,15 @@ class _Current:
         self._workspace = workspace
         self._cross_encoder = cross_encoder
         self.name = f"{CURRENT} + {cross_encoder}" if cross_encoder else CURRENT
+        self.is_as_set_up = not cross_encoder
 
     @contextmanager
-    def opened(self, say: Narrator, cancel: threading.Event) -> Iterator[_Opened]:  # noqa: ARG002 -- as below
+    def opened(
+        self,
+        say: Narrator,
+        cancel: threading.Event,  # noqa: ARG002 -- as below
+        indexes: Sequence[Index],  # noqa: ARG002
+    ) -> Iterator[_Opened]:
         workspace = self._workspace
         reranker = workspace.reranker()
         if self._cross_encoder:
@@ -113,16 +126,27 @@ class _Current:
 
 
 class _Variant:
-    """An index in the cache."""
+    """An index in the cache.
+
+    is_as_set_up: it would be the folder's own index once more.
+    """
 
     def __init__(self, workspace: Workspace, cutting: Cutting, model: str, *, named: bool) -> None:
         self._workspace = workspace
         self._cutting = cutting
         self._model = model
         self.name = " ".join(filter(None, (model if named else "", cutting.name)))
+        settings = workspace.settings
+        self.is_as_set_up = (
+            model == settings.embedding.model
+            and not cutting.beyond_window
+            and cutting.options == ChunkOptions(**asdict(settings.chunking))
+        )
 
     @contextmanager
-    def opened(self, say: Narrator, cancel: threading.Event) -> Iterator[_Opened]:
+    def opened(self, say: Narrator, cancel: threading.Event, indexes: Sequence[Index]) -> Iterator[_Opened]:
+        """indexes: of the same folder, whose passages need not be embedded again."""
+
         def progress(told: IndexProgress) -> None:
             say(f"{told.phase}, {told.documents_done:,} of {told.documents_total:,} documents")
 
@@ -132,6 +156,7 @@ class _Variant:
             self._cutting,
             self._embedder(say, cancel),
             settings,
+            indexes,
             on_progress=progress,
             cancel=cancel,
         ) as opened:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from hashlib import sha256
@@ -12,10 +12,12 @@ from pathlib import Path
 
 from ragchat.embedding.embedder import Embedder
 from ragchat.errors import SetupError
+from ragchat.evaluation.remembering import Remembering
 from ragchat.evaluation.strategies import Cutting
 from ragchat.evaluation.truncating import Truncating
 from ragchat.index.indexer import Indexer
 from ragchat.index.progress import ProgressListener
+from ragchat.index.protocol import Index
 from ragchat.index.store import SqliteIndex, open_index
 from ragchat.paths import cache_dir, make_private_dir
 from ragchat.settings import Settings
@@ -27,15 +29,19 @@ def variant_index(
     cutting: Cutting,
     embedder: Embedder,
     settings: Settings,
+    known: Sequence[Index] = (),
     *,
     on_progress: ProgressListener | None = None,
     cancel: threading.Event | None = None,
 ) -> Iterator[tuple[SqliteIndex, Embedder, Path]]:
     """The index of the folder under this cutting, up to date; the embedder to ask it with; where it lies.
 
+    known: indexes of the same folder, open; a passage that one of them holds is not embedded again.
     Raises SetupError when some notes could not be embedded.
     """
-    used: Embedder = Truncating(embedder) if cutting.beyond_window else embedder
+    used: Embedder = Remembering(embedder, known)
+    if cutting.beyond_window:
+        used = Remembering(Truncating(used), known)
     place = make_private_dir(_place(folder, cutting, used))
     index = open_index(place)
     try:
