@@ -33,13 +33,10 @@ def fill(
 
     on_disk: write the notes into the folder too, so that an update finds each as the index knows it.
     """
-    settings = Settings()
-    embedder = expected_stamp(settings.embedding, ollama_host=settings.ollama.host)
-    assert embedder is not None
     index = workspace.index()
     with index.writing():
-        index.begin(IndexStamp(embedder, ChunkOptions().stamp))
-        for start, document, chunks in _notes(texts, chunks_per_note):
+        index.begin(stamp_of_defaults())
+        for start, document, chunks in documents(texts, chunks_per_note):
             path = workspace.folder / document.name
             if on_disk:
                 _write(path, document.text)
@@ -48,9 +45,20 @@ def fill(
         index.finish()
 
 
-def _notes(texts: Sequence[str], chunks_per_note: int) -> Iterator[tuple[int, Document, list[Chunk]]]:
+def stamp_of_defaults() -> IndexStamp:
+    """What an index that is made with the default settings carries."""
+    settings = Settings()
+    embedder = expected_stamp(settings.embedding, ollama_host=settings.ollama.host)
+    assert embedder is not None
+    return IndexStamp(embedder, ChunkOptions().stamp)
+
+
+def documents(
+    texts: Sequence[str], chunks_per_note: int, first: int = 0
+) -> Iterator[tuple[int, Document, list[Chunk]]]:
+    """The texts as notes, each with the place of its first text and its chunks. first: the first's number."""
     for start in range(0, len(texts), chunks_per_note):
-        number = start // chunks_per_note
+        number = first + start // chunks_per_note
         name = f"{number // 100:04d}/note-{number:06d}.md"
         paragraphs = texts[start : start + chunks_per_note]
         text = "\n\n".join(paragraphs) + "\n"

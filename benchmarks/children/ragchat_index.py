@@ -20,7 +20,7 @@ from ragchat.retrieval.fusion import fuse
 from ragchat.retrieval.gate import judge
 from ragchat.retrieval.retriever import Retriever
 from ragchat.retrieval.trace import Candidate, Threshold
-from ragchat.settings import RetrievalSettings, Settings
+from ragchat.settings import IndexSettings, RetrievalSettings, Settings
 
 _THRESHOLD = Threshold(0.5, "setting")
 _LIMIT = RetrievalSettings().candidates
@@ -60,7 +60,7 @@ class Engine:
         """Write the material into a fresh index."""
         texts = Path(request["texts"]).read_text(encoding="utf-8").splitlines()
         vectors = np.load(request["vectors"], mmap_mode="r")
-        workspace = Workspace(Path(request["folder"]), Settings())
+        workspace = Workspace(Path(request["folder"]), _settings(request))
         fill(
             workspace,
             texts,
@@ -74,7 +74,7 @@ class Engine:
         """The questions, and which folder."""
         self._questions = json.loads(Path(request["questions"]).read_text(encoding="utf-8"))
         self._vectors = np.load(request["question_vectors"])
-        self._workspace = Workspace(Path(request["folder"]), Settings())
+        self._workspace = Workspace(Path(request["folder"]), _settings(request))
 
     def open(self, request: dict[str, Any]) -> None:
         """Until a question could be asked."""
@@ -86,7 +86,7 @@ class Engine:
         """Give up what was opened."""
         del self._snapshot, self._retriever
         self._workspace.close()
-        self._workspace = Workspace(self._workspace.folder, Settings())
+        self._workspace = Workspace(self._workspace.folder, self._workspace.settings)
 
     def retrieve(self, request: dict[str, Any]) -> None:
         """The whole search behind an embedded question: dense, BM25, fusion, gate."""
@@ -120,6 +120,11 @@ class Engine:
     def _question(self, request: dict[str, Any]) -> tuple[str, Vector]:
         at = request["round"] % len(self._questions)
         return self._questions[at], self._vectors[at]
+
+
+def _settings(request: dict[str, Any]) -> Settings:
+    """backend: the address of a shared library, else the index is a file."""
+    return Settings(index=IndexSettings(backend=request.get("backend", "")))
 
 
 def main() -> None:

@@ -19,10 +19,10 @@ LIMIT = 1_000
 @pytest.mark.parametrize(
     ("name", "extractor"),
     [
-        ("a.md", "markdown/2"),
-        ("a/b.MD", "markdown/2"),
-        ("a.Rmd", "markdown/2"),
-        ("テスト.markdown", "markdown/2"),
+        ("a.md", "markdown/3"),
+        ("a/b.MD", "markdown/3"),
+        ("a.Rmd", "markdown/3"),
+        ("テスト.markdown", "markdown/3"),
         ("a.txt", "text/1"),
         ("README", "text/1"),
         ("a.log", "text/1"),
@@ -54,7 +54,7 @@ def failure(path: Path) -> FailedDocument:
     failed = read_document(path, path.name, max_bytes=LIMIT)
     assert isinstance(failed, FailedDocument)
     assert failed.hint
-    assert failed.extractor == "markdown/2"
+    assert failed.extractor == "markdown/3"
     return failed
 
 

@@ -105,6 +105,28 @@ class IndexContract(ABC):
             "b.md": False,
         }
 
+    def test_tags_and_day_are_kept_with_the_document(self, begun: Index) -> None:
+        whole = dataclasses.replace(
+            document("2024-05-06.md", "words"), tags=("tax", "r\xe9nt"), dated="2025-01-31"
+        )
+        begun.replace(whole, source("2024-05-06.md", whole.text), [], embed([]))
+        put(begun, "2024-05-06 b.md", "whole")
+        begun.fail(FailedDocument("c.md", "r", "h"), source("c.md", state="failed"))
+        known = begun.snapshot().sources()
+        assert known == begun.sources()
+        assert {name: (each.tags, each.day) for name, each in known.items() if name != "c.md"} == {
+            "2024-05-06.md": (("tax", "r\xe9nt"), "2025-01-31"),
+            "2024-05-06 b.md": ((), "2024-05-06"),
+        }
+        assert known["c.md"].state == "failed"
+        assert dataclasses.replace(known["c.md"], modified_ns=10**25).day == ""
+
+    def test_a_snapshot_knows_the_files_of_its_own_state(self, begun: Index) -> None:
+        put(begun, "a.md", "words")
+        snapshot = begun.snapshot()
+        put(begun, "b.md", "words")
+        assert snapshot.sources().keys() == {"a.md"}
+
     def test_the_neighbours_of_a_passage_stand_in_its_section(self, begun: Index) -> None:
         whole = document("a.md", "one two three four")
         chunks = chunks_of(whole, (0, 3), (4, 7), (8, 13), (14, 18))

@@ -212,3 +212,22 @@ def test_an_old_index_that_may_not_be_written_says_so(
     connection = sqlite3.connect(data / INDEX_FILE)
     assert connection.execute("SELECT count(*) FROM vectors").fetchone() == (6,)
     connection.close()
+
+
+def test_an_index_of_version_2_gets_its_new_columns(tmp_path: Path) -> None:
+    index = open_index(tmp_path / "data")
+    index.begin(STAMP)
+    put(index, "2025-01-31.md", "words")
+    before = contents(index)
+    index.close()
+    with sqlite3.connect(tmp_path / "data" / INDEX_FILE) as connection:
+        for column in ("tags", "dated"):
+            connection.execute(f"ALTER TABLE documents DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    index = open_index(tmp_path / "data")
+    assert contents(index) == before
+    known = index.sources()["2025-01-31.md"]
+    assert (known.tags, known.day) == ((), "2025-01-31")
+    put(index, "a.md", "more")
+    index.close()

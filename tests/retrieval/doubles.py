@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Embedder, Int8Matrix, Matrix, Vector
 from ragchat.errors import IndexMissing
-from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
 from ragchat.index.tokens import tokenize
 
 
@@ -66,6 +66,10 @@ class MemorySnapshot:
 
     def _within(self, scope: Scope) -> list[int]:
         return [chunk_id for chunk_id in self.ids if scope.admits(self._chunks[chunk_id].document)]
+
+    def sources(self) -> Mapping[str, Source]:
+        names = dict.fromkeys(chunk.document for chunk in self._chunks.values())
+        return {name: Source(name, 1, 1, "d", "test", "indexed") for name in names}
 
     @property
     def approximate(self) -> bool:

@@ -83,6 +83,8 @@ class Document:
     stored: whether the index must keep `text`, because decoding the file again does not give it.
     locators: in order, not overlapping.
     gaps: what of the file could not be read, one line each, "page 3: …"; the rest is in the text.
+    tags: what its writer calls it, without `#`, each once.
+    dated: the day that it says it is of, "2025-01-31"; "" where it says none.
     """
 
     name: str
@@ -98,6 +100,8 @@ class Document:
     digest: str
     stored: bool = False
     gaps: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    dated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import email
 import email.policy
+import email.utils
 import re
 from email.message import Message
 from typing import Any, cast
@@ -14,7 +16,7 @@ from ragchat.documents.html import put_html
 from ragchat.documents.page import Page
 from ragchat.documents.reading import Reading, UnreadableError
 
-EXTRACTOR = "eml/1"
+EXTRACTOR = "eml/2"
 
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 _DEEPEST = 20
@@ -37,7 +39,16 @@ def parse(data: bytes, name: str, digest: str, _reading: Reading) -> Document | 
     _put_message(message, page, attachments, 0)
     if attachments:
         page.put_block("paragraph", f"{_counted(len(attachments))}, not read: {', '.join(attachments)}")
-    return page.finish(name=name, digest=digest, extractor=EXTRACTOR, title=_header(message, "Subject"))
+    made = page.finish(name=name, digest=digest, extractor=EXTRACTOR, title=_header(message, "Subject"))
+    return dataclasses.replace(made, dated=_day(_header(message, "Date")))
+
+
+def _day(written: str) -> str:
+    """When it was sent, "2025-01-31"; "" where that cannot be read."""
+    try:
+        return email.utils.parsedate_to_datetime(written).date().isoformat()
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return ""
 
 
 def _as_ascii_based(data: bytes) -> bytes:

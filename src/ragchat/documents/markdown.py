@@ -22,8 +22,9 @@ from ragchat.documents.lines import Lines
 from ragchat.documents.markdown_lines import Outline, Piece, heading_words, outline
 from ragchat.documents.spans import cut_blocks, merged, subtract, trimmed
 from ragchat.documents.tables import with_captions
+from ragchat.documents.tags import hashtags, tidied
 
-EXTRACTOR = "markdown/2"
+EXTRACTOR = "markdown/3"
 
 _COMMENTS = re.compile(r"(?:<!--(?:(?!-->).)*+-->\s*+)++", re.DOTALL)
 _ATTRIBUTES = re.compile(r"[ \t]*\{[ \t]*[#.:][^{}]*\}[ \t]*$")
@@ -57,6 +58,8 @@ def parse(data: bytes, name: str, digest: str) -> Document | FailedDocument:
         locators=(),
         extractor=EXTRACTOR,
         digest=digest,
+        tags=tidied([*(front.tags if front else ()), *hashtags(text, found.blocks, found.silent)]),
+        dated=front.dated if front else "",
     )
 
 

@@ -1,23 +1,27 @@
-"""Org: the file's own text, sections by its stars; drawers, keywords and comments carry no words."""
+"""Org: the file's own text, sections by its stars; drawers, keywords and comments carry no words.
+
+Its tags are those of the file (`#+FILETAGS`, `#+KEYWORDS`) and those of its headings.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
+from ragchat.documents.dates import written_date
 from ragchat.documents.document import Document, FailedDocument, Span
 from ragchat.documents.encoding import Undecodable, decode
 from ragchat.documents.lines import Lines
 from ragchat.documents.markdown_lines import Piece
 from ragchat.documents.outlined import Outlined, texts_of
 
-EXTRACTOR = "org/1"
+EXTRACTOR = "org/2"
 
 _HEADING = re.compile(
     r"(\*+)[ \t]+(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED|HOLD)[ \t]+)?(?:\[#[A-Z]\][ \t]*)?"
-    r"(.*?)(?:[ \t]+:[\w@#%:]+:)?[ \t]*"
+    r"(.*?)(?:[ \t]+:(?P<tags>[\w@#%:]+):)?[ \t]*"
 )
-_TITLE = re.compile(r"#\+title:[ \t]*(.*)", re.IGNORECASE)
+_KEYWORD = re.compile(r"#\+(title|date|filetags|keywords):[ \t]*(.*)", re.IGNORECASE)
 _BEGIN = re.compile(r"[ \t]*#\+begin_(\w+)", re.IGNORECASE)
 _DRAWER = re.compile(r"[ \t]*:[\w-]+:[ \t]*")
 _END_DRAWER = re.compile(r"[ \t]*:end:[ \t]*", re.IGNORECASE)
@@ -49,9 +53,10 @@ def parse(data: bytes, name: str, digest: str) -> Document | FailedDocument:
 def _step(found: Outlined, lines: Sequence[str], at: int) -> int:
     """Take what begins at a line; return where it ends."""
     line = lines[at]
-    if title := _TITLE.match(line):
-        found.title = found.title or title.group(1)
+    if keyword := _KEYWORD.match(line):
+        _take(found, keyword.group(1).lower(), keyword.group(2))
     if heading := _HEADING.fullmatch(line):
+        found.tags += (heading["tags"] or "").split(":")
         label = _LINK.sub(r"\1", heading.group(2))
         piece = Piece("heading", at, at + 1, min(6, len(heading.group(1))), label)
     elif begin := _BEGIN.match(line):
@@ -72,6 +77,19 @@ def _step(found: Outlined, lines: Sequence[str], at: int) -> int:
         piece = Piece("list_item" if _LIST.match(line) else "paragraph", at, end)
     found.pieces.append(piece)
     return piece.end
+
+
+def _take(found: Outlined, keyword: str, value: str) -> None:
+    """What a keyword says of the whole file."""
+    match keyword:
+        case "title":
+            found.title = found.title or value
+        case "date":
+            found.dated = found.dated or written_date(value)
+        case "filetags":
+            found.tags += re.split(r"[:\s]+", value)
+        case _:
+            found.tags += value.split(",") if "," in value else value.split()
 
 
 def _behind(lines: Sequence[str], at: int, closing: re.Pattern[str]) -> int:

@@ -14,6 +14,7 @@ from ragchat.documents.lines import Lines
 from ragchat.documents.markdown_lines import Piece
 from ragchat.documents.spans import cut_blocks, merged, subtract, trimmed
 from ragchat.documents.tables import with_captions
+from ragchat.documents.tags import tidied
 
 
 @dataclass(slots=True)
@@ -22,6 +23,7 @@ class Outlined:
 
     pieces: in order, not overlapping; lines in none of them become paragraphs. A piece with a level begins a
         section under its label. silent, excluded, locators: as in `Document`, in any order.
+    tags: as they are written.
     """
 
     pieces: list[Piece] = field(default_factory=list)
@@ -29,6 +31,8 @@ class Outlined:
     excluded: list[Span] = field(default_factory=list)
     locators: list[Locator] = field(default_factory=list)
     title: str = ""
+    tags: list[str] = field(default_factory=list)
+    dated: str = ""
 
     def document(self, decoded: Decoded, lines: Lines, *, name: str, digest: str, extractor: str) -> Document:
         """The document of a file whose text this is."""
@@ -59,6 +63,8 @@ class Outlined:
             locators=tuple(sorted(self.locators, key=lambda place: place.start)),
             extractor=extractor,
             digest=digest,
+            tags=tidied(self.tags),
+            dated=self.dated,
         )
 
 

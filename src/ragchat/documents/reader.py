@@ -51,14 +51,14 @@ _CODE = """
 """
 # A file without a suffix is plain text: that is how README, TODO and many people's notes are named.
 _FORMATS = (
-    _Format("markdown/2", "markdown", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
+    _Format("markdown/3", "markdown", (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd")),
     _Format("text/1", "plain", (".txt", ".text", ".log", "")),
     _Format("html/2", "html", (".html", ".htm", ".xhtml"), isolated=True),
     _Format("pdf/1", "pdf", (".pdf",), isolated=True),
     _Format("docx/1", "docx", (".docx", ".docm"), isolated=True),
     _Format("xlsx/1", "xlsx", (".xlsx", ".xlsm"), isolated=True),
     _Format("csv/1", "csv_table", (".csv", ".tsv", ".tab")),
-    _Format("eml/1", "eml", (".eml",), isolated=True),
+    _Format("eml/2", "eml", (".eml",), isolated=True),
     _Format("epub/1", "epub", (".epub",), isolated=True),
     _Format("pptx/1", "pptx", (".pptx", ".pptm"), isolated=True),
     _Format("opendocument/1", "opendocument", (".odt", ".ods", ".odp"), isolated=True),
@@ -66,7 +66,7 @@ _FORMATS = (
     _Format("notebook/1", "notebook", (".ipynb",)),
     _Format("subtitles/1", "subtitles", (".srt", ".vtt")),
     _Format("rst/1", "rst", (".rst", ".rest")),
-    _Format("org/1", "org", (".org",)),
+    _Format("org/2", "org", (".org",)),
     _Format("latex/1", "latex", (".tex", ".ltx")),
     _Format("code/1", "code", tuple(f".{suffix}" for suffix in _CODE.split())),
 )
@@ -86,7 +86,7 @@ def supported(name: str) -> bool:
 
 
 def extractor_of(name: str) -> str:
-    """Name and version of what reads a file of this name, "markdown/2"; "" where nothing does."""
+    """Name and version of what reads a file of this name, "markdown/3"; "" where nothing does."""
     form = _BY_SUFFIX.get(_suffix(name))
     return form.extractor if form else ""
 

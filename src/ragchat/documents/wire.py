@@ -26,6 +26,8 @@ def packed(result: Document | FailedDocument) -> bytes:
             "excluded": [[span.start, span.end] for span in result.excluded],
             "locators": [[part.kind, part.value, part.start, part.end] for part in result.locators],
             "gaps": result.gaps,
+            "tags": result.tags,
+            "dated": result.dated,
             "extractor": result.extractor,
         }
     )
@@ -53,6 +55,8 @@ def unpacked(data: bytes, name: str, digest: str) -> Document | FailedDocument:
         digest=digest,
         stored=True,
         gaps=tuple(fields["gaps"]),
+        tags=tuple(fields["tags"]),
+        dated=fields["dated"],
     )
 
 

@@ -64,6 +64,8 @@ def take_in(note: NoteFile, read: Reader, extractor: str, max_bytes: int) -> Tak
         state="indexed" if isinstance(result, Document) else "failed",
         checked_ns=checked_ns,
     )
+    if isinstance(result, Document):
+        source = dataclasses.replace(source, tags=result.tags, dated=result.dated)
     return Taken(result, source)
 
 

@@ -16,7 +16,7 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Embedder, Int8Matrix, Matrix, Vector
 from ragchat.index.embedded import EmbeddedTexts
 from ragchat.index.packing import text_digest
-from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Snapshot
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Snapshot, Source
 from ragchat.index.tokens import tokenize
 from ragchat.index.waiting import View
 from ragchat.index.words import idf, scores_of
@@ -69,6 +69,12 @@ class Overlay:
             pending=len(view.names) + view.unread - view.edited,
             by_words=len(view.names),
         )
+
+    def sources(self) -> Mapping[str, Source]:
+        """Every file that can be searched, as it is now."""
+        base = self.base.sources() if self.base is not None else {}
+        shown = {name: source for name, source in base.items() if name not in self.view.gone}
+        return shown | {source.name: source for source in self.view.sources}
 
     @property
     def chunk_count(self) -> int:

@@ -105,6 +105,16 @@ def pack_places(document: Document) -> tuple[str, str]:
     return json.dumps(places, separators=(",", ":")), json.dumps(document.gaps)
 
 
+def pack_marks(document: Document) -> tuple[str, str]:
+    """The document's tags as JSON, and its day."""
+    return json.dumps(document.tags), document.dated
+
+
+def unpack_tags(packed: str) -> tuple[str, ...]:
+    """The tags that `pack_marks` packed."""
+    return tuple(json.loads(packed)) if packed != "[]" else ()
+
+
 def unpack_locators(packed: str) -> tuple[Locator, ...]:
     """The locators that `pack_places` packed."""
     return tuple(Locator(*place) for place in json.loads(packed))

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, Protocol
 
 from ragchat.chunking.chunk import Chunk
+from ragchat.documents.dates import date_in_name
 from ragchat.documents.document import Document, FailedDocument, Locator
 from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenVectors, Vector
 
@@ -39,6 +41,7 @@ class Source:
         may have been edited again without a new modification time.
     revision: grows with each replacement; 0 where the index has no document of this name.
     has_gaps: whether something of it could not be read.
+    tags, dated: as in `Document`; nothing for a failed file.
     """
 
     name: str
@@ -50,6 +53,24 @@ class Source:
     checked_ns: int = 0
     revision: int = 0
     has_gaps: bool = False
+    tags: tuple[str, ...] = ()
+    dated: str = ""
+
+    @property
+    def day(self) -> str:
+        """The day that it is of, "2025-01-31": by its own words, else by its name, else by its last change.
+
+        "" for a time of change that is no date.
+        """
+        return self.dated or date_in_name(self.name) or _day_of(self.modified_ns)
+
+
+def _day_of(modified_ns: int) -> str:
+    """In the time zone of whoever asks."""
+    try:
+        return datetime.fromtimestamp(modified_ns / 1e9).astimezone().date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +133,9 @@ class Snapshot(Protocol):
     @property
     def coverage(self) -> Coverage:
         """Documents searched, failed, stale."""
+
+    def sources(self) -> Mapping[str, Source]:
+        """Every file that it knows, by name, failed ones too: what filters choose from."""
 
     @property
     def chunk_count(self) -> int:

@@ -17,12 +17,14 @@ from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenV
 from ragchat.errors import IndexCorrupt, RevisionConflict
 from ragchat.index.packing import (
     check,
+    pack_marks,
     pack_places,
     pack_text,
     pack_tokens,
     storable,
     text_digest,
     unpack_locators,
+    unpack_tags,
     unpack_text,
     unpack_tokens,
 )
@@ -74,13 +76,13 @@ def read_coverage(connection: sqlite3.Connection, stamp_id: int | None) -> Cover
 def read_sources(connection: sqlite3.Connection, stamp_id: int | None) -> dict[str, Source]:
     """Every document and every failed file, by name."""
     rows = connection.execute(
-        "SELECT name, size, modified_ns, digest, extractor, 'indexed', checked_ns, id, gaps <> '[]' "
-        "FROM documents WHERE stamp_id = :stamp UNION ALL "
-        "SELECT name, size, modified_ns, digest, extractor, 'failed', checked_ns, 0, 0 FROM failures "
-        "WHERE stamp_id = :stamp ORDER BY name",
+        "SELECT name, size, modified_ns, digest, extractor, 'indexed', checked_ns, id, gaps <> '[]', tags,"
+        " dated FROM documents WHERE stamp_id = :stamp UNION ALL "
+        "SELECT name, size, modified_ns, digest, extractor, 'failed', checked_ns, 0, 0, '[]', '' "
+        "FROM failures WHERE stamp_id = :stamp ORDER BY name",
         {"stamp": stamp_id},
     )
-    return {row[0]: Source(*row) for row in rows}
+    return {row[0]: Source(*[*row[:-2], unpack_tags(row[-2]), row[-1]]) for row in rows}
 
 
 def read_failures(connection: sqlite3.Connection, stamp_id: int | None) -> list[FailedDocument]:
@@ -254,8 +256,15 @@ def write_document(
     drop(connection, stamp_id, document.name)
     document_id = connection.execute(
         "INSERT INTO documents (stamp_id, name, title, size, modified_ns, checked_ns, digest, extractor,"
-        " locators, gaps) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (stamp_id, document.name, document.title, *facts(source), *pack_places(document)),
+        " locators, gaps, tags, dated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            stamp_id,
+            document.name,
+            document.title,
+            *facts(source),
+            *pack_places(document),
+            *pack_marks(document),
+        ),
     ).lastrowid
     connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, pack_text(document.text)))
     for place, chunk in enumerate(chunks):

@@ -22,7 +22,7 @@ from ragchat.paths import make_private_dir
 INDEX_FILE = "index.sqlite3"
 SEGMENTS_DIR = "segments"
 DAMAGED_DIR = "damaged"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 BUSY_SECONDS = 10.0
 
 _APPLICATION_ID = 0x52414743  # "RAGC"
@@ -55,6 +55,8 @@ CREATE TABLE documents (
     extractor TEXT NOT NULL,
     locators TEXT NOT NULL DEFAULT '[]',
     gaps TEXT NOT NULL DEFAULT '[]',
+    tags TEXT NOT NULL DEFAULT '[]',
+    dated TEXT NOT NULL DEFAULT '',
     UNIQUE (stamp_id, name)
 );
 CREATE TABLE texts (
@@ -119,6 +121,10 @@ CREATE TABLE "values" (
     value TEXT NOT NULL
 );
 """
+
+_SINCE_VERSION_2 = """
+ALTER TABLE documents ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+ALTER TABLE documents ADD COLUMN dated TEXT NOT NULL DEFAULT ''"""
 
 _REBUILD = "ragchat index --rebuild"
 
@@ -227,6 +233,8 @@ def _make_current(connection: sqlite3.Connection, version: int) -> None:
         from ragchat.index.migration import convert_version_1
 
         convert_version_1(connection)
+    elif version == 2:
+        execute_all(connection, _SINCE_VERSION_2)
     else:
         execute_all(connection, TABLES)
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,7 +18,7 @@ import numpy as np
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
 from ragchat.index import rows
-from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
 from ragchat.index.schema import explained
 from ragchat.index.view import Ids, View
 
@@ -32,6 +32,7 @@ class SqliteSnapshot:
         self._view = view
         self._connection = connection
         self._path = path
+        self._sources: Mapping[str, Source] | None = None
         self._turn = threading.Lock()
         self.close = weakref.finalize(self, _release, connection)
 
@@ -49,6 +50,13 @@ class SqliteSnapshot:
     def coverage(self) -> Coverage:
         """Documents searched, failed, stale."""
         return self._view.coverage
+
+    def sources(self) -> Mapping[str, Source]:
+        """Every file that it knows, by name."""
+        with self._turn, explained(self._path):
+            if self._sources is None:
+                self._sources = rows.read_sources(self._connection, self._view.stamp_id)
+            return self._sources
 
     @property
     def chunk_count(self) -> int:

@@ -152,6 +152,7 @@ class Waiting:
             hidden = self._gone | self._waits.keys()
             return View(
                 names=frozenset(self._waits),
+                sources=tuple(waits.source for waits in self._waits.values()),
                 gone=self._gone,
                 unread=len(self._unread),
                 edited=sum(name in self._known for name in self._unread),
@@ -167,13 +168,15 @@ class Waiting:
 class View:
     """What was waiting at one moment. best: documents that hold the question's words, best first.
 
-    names: documents that wait, in which the words were searched. gone: names that the folder no longer has.
+    names: documents that wait, in which the words were searched; sources: what is known of them.
+    gone: names that the folder no longer has.
     unread: how many were not even read; edited: of how many of these the index has another version.
     hidden: of how many that wait or are gone the index has a version, by its state.
     frequencies: in how many of `rows` windows a token stands.
     """
 
     names: frozenset[str]
+    sources: tuple[Source, ...]
     gone: frozenset[str]
     unread: int
     edited: int

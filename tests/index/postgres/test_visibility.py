@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from ragchat.errors import StorageFailed, UsageError
+from ragchat.errors import SetupError, StorageFailed, UsageError
 from ragchat.index.postgres.audiences import Audiences
 from ragchat.index.postgres.connection import described, is_local
 from ragchat.index.postgres.store import PostgresIndex, open_library
@@ -182,3 +182,31 @@ def test_the_longest_prefix_says_who_may_see(name: str, role: str) -> None:
 def test_what_is_no_rule_is_refused() -> None:
     with pytest.raises(UsageError, match="no rule"):
         Audiences(["board"])
+
+
+def test_a_library_of_an_earlier_ragchat_is_converted_by_its_keeper(
+    database_url: str, shared: dict[str, PostgresIndex], roles: dict[str, str]
+) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        schema = connection.execute("SELECT 'ragchat_' || active FROM ragchat.libraries").fetchone()
+        assert schema is not None
+        connection.execute(f"ALTER TABLE {schema[0]}.documents DROP COLUMN tags, DROP COLUMN dated")
+        connection.execute("UPDATE ragchat.version SET version = 1")
+    with pytest.raises(SetupError, match="keeper") as told:
+        open_library(roles["bob"], "notes")
+    assert told.value.hint == "have its keeper run: ragchat index"
+    keeper = open_library(database_url, "notes")
+    assert {known.tags for known in keeper.sources().values()} == {()}
+    keeper.close()
+    reader = open_library(roles["bob"], "notes")
+    assert reader.sources().keys() == {"menu.md"}
+    reader.close()
+
+
+def test_tables_of_a_newer_ragchat_are_left_alone(
+    database_url: str, shared: dict[str, PostgresIndex]
+) -> None:
+    with psycopg.connect(database_url, autocommit=True) as connection:
+        connection.execute("UPDATE ragchat.version SET version = 99")
+    with pytest.raises(SetupError, match="another ragchat"):
+        open_library(database_url, "notes")

@@ -18,11 +18,13 @@ from ragchat.documents.document import Document, FailedDocument, Locator
 from ragchat.embedding.embedder import Int8Matrix, Matrix, TokenVectors, Vector
 from ragchat.errors import RevisionConflict
 from ragchat.index.packing import (
+    pack_marks,
     pack_places,
     pack_text,
     pack_tokens,
     text_digest,
     unpack_locators,
+    unpack_tags,
     unpack_text,
     unpack_tokens,
 )
@@ -48,10 +50,11 @@ def read_coverage(connection: Connection, schema: str) -> Coverage:
 def read_sources(connection: Connection, schema: str) -> dict[str, Source]:
     """Every document and every failed file, by name."""
     rows = connection.execute(
-        f"SELECT {_FACTS}, 'indexed', checked_ns, revision, gaps <> '[]' FROM {schema}.documents"
-        f" UNION ALL SELECT {_FACTS}, 'failed', checked_ns, 0, false FROM {schema}.failures ORDER BY name"
+        f"SELECT {_FACTS}, 'indexed', checked_ns, revision, gaps <> '[]', tags, dated FROM {schema}.documents"
+        f" UNION ALL SELECT {_FACTS}, 'failed', checked_ns, 0, false, '[]', '' FROM {schema}.failures"
+        " ORDER BY name"
     )
-    return {row[0]: Source(*row) for row in rows}
+    return {row[0]: Source(*[*row[:-2], unpack_tags(row[-2]), row[-1]]) for row in rows}
 
 
 def read_roles(connection: Connection, schema: str) -> dict[str, str]:
@@ -214,14 +217,16 @@ def write_document(
     drop(connection, schema, document.name)
     row = connection.execute(
         f"INSERT INTO {schema}.documents (name, audience, revision, title, size, modified_ns, checked_ns,"
-        " digest, extractor, locators, gaps, text)"
-        f" VALUES (%s, %s, nextval('{schema}.revisions'), %s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id",
+        " digest, extractor, locators, gaps, tags, dated, text)"
+        f" VALUES (%s, %s, nextval('{schema}.revisions'), %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+        " RETURNING id",
         (
             document.name,
             audience,
             json.dumps(document.title),
             *facts(source),
             *pack_places(document),
+            *pack_marks(document),
             pack_text(document.text),
         ),
     ).fetchone()

@@ -18,7 +18,7 @@ from ragchat.errors import SetupError, StorageFailed
 if TYPE_CHECKING:
     from ragchat.index.postgres.connection import Connection
 
-CONTROL_VERSION = 1
+CONTROL_VERSION = 2
 EVERYBODY = 0
 MOST_INDEXED_DIMENSIONS = 2000
 """pgvector's HNSW takes no longer vectors; those are searched exactly."""
@@ -63,7 +63,7 @@ CREATE TABLE ragchat."values" (
 );
 ALTER TABLE ragchat."values" ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON ragchat."values" USING (audiences = (SELECT ragchat.my_audiences()::text));
-INSERT INTO ragchat.version VALUES (1);
+INSERT INTO ragchat.version VALUES (2);
 """
 
 # words: one row for every distinct token of a chunk, with the chunk's length, so that a score needs no join.
@@ -84,6 +84,8 @@ CREATE TABLE {schema}.documents (
     extractor text NOT NULL,
     locators text NOT NULL,
     gaps text NOT NULL,
+    tags text NOT NULL DEFAULT '[]',
+    dated text NOT NULL DEFAULT '',
     text bytea NOT NULL
 );
 CREATE SEQUENCE {schema}.revisions;
@@ -155,20 +157,26 @@ ALTER TABLE {schema}.{table} ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readable ON {schema}.{table}
     USING (audience = ANY ((SELECT ragchat.my_audiences())::smallint[]));
 """
+_SINCE_VERSION_1 = """
+ALTER TABLE {schema}.documents
+    ADD COLUMN tags text NOT NULL DEFAULT '[]',
+    ADD COLUMN dated text NOT NULL DEFAULT '';
+"""
 _NEAREST = "CREATE INDEX nearest ON {schema}.vectors USING hnsw (vector vector_ip_ops)"
 
 
 def prepare(connection: Connection) -> None:
-    """Make the control tables where there are none.
+    """Make the control tables where there are none; bring those of an earlier ragchat up to date.
 
     Raises StorageFailed where this user may not make them, or pgvector is missing; SetupError for tables of
-    a newer ragchat.
+    a newer ragchat, and for those of an earlier one that this user may not change.
     """
     if not _is_prepared(connection):
         _create_control(connection)
-    row = connection.execute("SELECT version FROM ragchat.version").fetchone()
-    version = 0 if row is None else int(row[0])
-    if version != CONTROL_VERSION:
+    version = _version(connection)
+    if version == 1:
+        _convert_version_1(connection)
+    elif version != CONTROL_VERSION:
         raise SetupError(
             f"this database was set up by another ragchat (its version {version}, ours {CONTROL_VERSION})",
             hint="update ragchat on every machine that uses the library",
@@ -197,6 +205,29 @@ def _create_control(connection: Connection) -> None:
                 hint="have its administrator install pgvector and run: CREATE EXTENSION vector",
             ) from error
         connection.execute(_CONTROL)
+
+
+def _version(connection: Connection) -> int:
+    row = connection.execute("SELECT version FROM ragchat.version").fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _convert_version_1(connection: Connection) -> None:
+    from psycopg import errors
+
+    try:
+        with connection.transaction():
+            connection.execute("SELECT FROM ragchat.version FOR UPDATE")
+            if _version(connection) != 1:  # another was faster
+                return
+            for (stamp_id,) in connection.execute("SELECT id FROM ragchat.stamps").fetchall():
+                connection.execute(_SINCE_VERSION_1.format(schema=schema_of(stamp_id)))
+            connection.execute("UPDATE ragchat.version SET version = %s", (CONTROL_VERSION,))
+    except errors.InsufficientPrivilege as error:
+        raise SetupError(
+            "this library was made by an earlier ragchat, and only its keeper can convert it",
+            hint="have its keeper run: ragchat index",
+        ) from error
 
 
 def schema_of(stamp_id: int) -> str:

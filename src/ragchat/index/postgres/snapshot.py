@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,8 @@ from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
 from ragchat.index.packing import unpack_text, unpack_tokens
 from ragchat.index.postgres import lexical
 from ragchat.index.postgres.connection import explained
-from ragchat.index.postgres.rows import vector_text
-from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
+from ragchat.index.postgres.rows import read_sources, vector_text
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
 
 if TYPE_CHECKING:
     from ragchat.index.postgres.connection import Connection
@@ -66,7 +66,15 @@ class PostgresSnapshot:
         self._turn = threading.RLock()
         self._close = weakref.finalize(self, release, connection)
         self._texts: dict[int, str] = {}
+        self._sources: Mapping[str, Source] | None = None
         self.chunk_count, self._length = self._totals()
+
+    def sources(self) -> Mapping[str, Source]:
+        """Every file that this reader may see, by name."""
+        with self._querying() as connection:
+            if self._sources is None:
+                self._sources = read_sources(connection, self._schema)
+            return self._sources
 
     @property
     def approximate(self) -> bool:
