@@ -63,6 +63,14 @@ def test_the_same_question_sends_the_same_prompt() -> None:
     assert first == second
 
 
+def test_an_answer_holds_the_prompt_that_was_sent_word_for_word() -> None:
+    with OllamaTestServer() as server:
+        answer = the_answer(ask(server))
+        (request,) = server.received("/api/chat")
+    assert request.body is not None
+    assert list(map(dict, answer.prompt)) == request.body["messages"]
+
+
 def test_without_a_server_the_notes_are_quoted() -> None:
     answer = the_answer(list(an_assistant(CLOSED).ask(QUESTION)))
     assert answer.outcome == "answered"

@@ -27,9 +27,10 @@ from ragchat.documents.document import FailedDocument, Locator
 from ragchat.embedding.ollama_pull import PullProgress
 from ragchat.errors import RagchatError, ServerUnreachable
 from ragchat.index.progress import IndexProgress, IndexReport, ProgressListener, Survey
-from ragchat.index.protocol import Coverage, Index, Scope
+from ragchat.index.protocol import Coverage, Index, IndexStamp, Scope
 from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold, Verdict
 from ragchat.settings import Settings
+from tests.doubles import WordEmbedder
 
 LEASE = (
     "# Lease\n\nThe flat at Lindenweg 4 is let to Ada Lindqvist.\n\n## Term\n\n"
@@ -272,10 +273,19 @@ def turn_of(answer: Answer) -> Turn:
 
 
 class FakeIndex:
-    """Only the documents' texts."""
+    """The documents' texts, a stamp, and the values that are kept."""
 
-    def __init__(self, documents: dict[str, str]) -> None:
+    stamp = IndexStamp(WordEmbedder().stamp, "chunks")
+
+    def __init__(self, documents: dict[str, str], values: dict[str, str]) -> None:
         self._documents = documents
+        self._values = values
+
+    def read_value(self, key: str) -> str | None:
+        return self._values.get(key)
+
+    def write_value(self, key: str, value: str) -> None:
+        self._values[key] = value
 
     def document_text(self, name: str) -> str | None:
         return self._documents.get(name)
@@ -351,6 +361,7 @@ class FakeWorkspace(Workspace):
         self.followed: list[str] = []
         self.pulled: list[str] = []
         self.probed: list[str] = []
+        self.values: dict[str, str] = {}
         self.closed = False
         self.is_watched = False
         self.stir: Callable[[], None] | None = None
@@ -361,7 +372,7 @@ class FakeWorkspace(Workspace):
         return False
 
     def index(self) -> Index:
-        return FakeIndex(self.scene.documents)  # type: ignore[return-value]
+        return FakeIndex(self.scene.documents, self.values)  # type: ignore[return-value]
 
     def survey(self) -> Survey:
         return self.scene.survey

@@ -40,7 +40,8 @@ drives("In the conversation and the sources", "1-9", "i", "/")
 drives("In the conversation", "↑", "↓", "y", "t")
 drives("In the sources", "↑", "↓", "enter", "y")
 drives("In the source viewer", "n", "p", "y", "Y", "c", "o")
-drives("In the inspector", "enter", "s")
+drives("In the inspector", "← →", "space", "a", "u", "enter", "s", "/", "p", "y")  # test_inspector
+drives("Looking at a prompt", "y")  # test_inspector
 drives("Among failed documents", "r", "y")
 drives("When asked yes or no", "y", "n")
 
@@ -276,18 +277,6 @@ async def test_viewer_c_comes_back_to_the_quote() -> None:
         await stage.until(lambda: view.scroll_offset.y == 0, "the top")
         await stage.pilot.press("c")
         await stage.until(lambda: view.scroll_offset.y == where, "the quote again")
-
-
-async def test_inspector_keys() -> None:
-    async with on_stage() as stage:
-        await answered(stage)
-        await stage.pilot.press("ctrl+e")
-        await stage.until(lambda: "Candidates by distance" in stage.text(), "the inspector")
-        assert "─ threshold" in stage.text()
-        await stage.pilot.press("s")
-        await stage.until(lambda: "Candidates in ranked order" in stage.text(), "the other order")
-        await stage.pilot.press("enter")
-        await stage.until(lambda: isinstance(stage.app.screen, ViewerScreen), "the document")
 
 
 async def test_failed_documents_are_listed_copied_and_retried(clipboard: list[str]) -> None:

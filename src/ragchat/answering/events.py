@@ -74,6 +74,7 @@ class Answer:
     more_tokens: where reasoning or answer used up their tokens, what to ask again with
         (`Assistant.ask(answer_tokens=…)`); 0 where that would not help.
     pull: a model that would have answered, were it installed; "" where none is missing.
+    prompt: the messages that a model was sent, each with "role" and "content"; () where none was asked.
     """
 
     question: str
@@ -93,6 +94,7 @@ class Answer:
     quotes: tuple[Quote, ...] = ()
     more_tokens: int = 0
     pull: str = ""
+    prompt: tuple[Mapping[str, str], ...] = ()
 
     @property
     def cited(self) -> frozenset[int]:

@@ -57,6 +57,15 @@ class Request:
         )
 
 
+def would_be_sent(trace: RetrievalTrace, settings: OllamaSettings) -> Prompt:
+    """The prompt as a model would get it that has the settings' whole window and does not think.
+
+    No server is asked; a model with a smaller window may get fewer sources.
+    """
+    unknown = InstalledModel("", 0, "", 0)
+    return build_prompt(trace, budget_for(unknown, settings, thinks=False))
+
+
 def plan_request(
     model: InstalledModel,
     trace: RetrievalTrace,

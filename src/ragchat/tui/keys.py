@@ -44,6 +44,15 @@ _BACK: list[BindingType] = [
 ]
 """Two bindings, because of one with two keys each would stand in the footer."""
 
+_LIST_MOVES: list[BindingType] = [
+    Binding("up,k", "up", "", show=False),
+    Binding("down,j", "down", "", show=False),
+    Binding("home,g", "first", "", show=False),
+    Binding("end,G", "last", "", show=False),
+    Binding("pageup", "page(-1)", "", show=False),
+    Binding("pagedown", "page(1)", "", show=False),
+]
+
 CHAT: list[BindingType] = [
     *_digits("alt+", priority=True),
     _everywhere("ctrl+e", "inspect", "Why these", "why these: all candidates, ranks, verdicts"),
@@ -129,8 +138,29 @@ VIEWER: list[BindingType] = [
 ]
 
 INSPECTOR: list[BindingType] = [
-    Binding("enter", "open", "Open", tooltip="open the passage in its document", priority=True),
-    Binding("s", "sort", "Sort", tooltip="by distance, or in ranked order"),
+    Binding(
+        "left,h",
+        "screen.step(-1)",
+        "Line",
+        tooltip="move the threshold's line: fewer or more would be sent",
+        key_display="← →",
+    ),
+    Binding("right,l", "screen.step(1)", "", show=False),
+    Binding("space", "screen.reach", "Reach", tooltip="the line where it just admits this passage"),
+    Binding("a", "screen.apply", "Set", tooltip="set the line as this folder's threshold"),
+    Binding("u", "screen.put_back", "Undo", tooltip="put back the line, and what was set"),
+    Binding("enter", "open", "Open", tooltip="open the passage in its document"),
+    Binding("s", "screen.sort", "Sort", tooltip="by distance, fused, dense, bm25, late"),
+    Binding("slash", "screen.filter", "Filter", tooltip="list what holds the words typed", key_display="/"),
+    Binding("p", "screen.prompt", "Prompt", tooltip="the exact prompt that was or would be sent"),
+    Binding("y", "screen.copy_json", "JSON", tooltip="copy as `search --json` prints it"),
+    *_LIST_MOVES,
+]
+
+INSPECTOR_PAGE: list[BindingType] = list(_BACK)
+
+PROMPT_PAGE: list[BindingType] = [
+    Binding("y", "copy", "Copy", tooltip="copy the prompt"),
     *_BACK,
 ]
 
@@ -184,6 +214,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("In the sources", SOURCES),
     Topic("In the source viewer", VIEWER),
     Topic("In the inspector", INSPECTOR),
+    Topic("Looking at a prompt", PROMPT_PAGE),
     Topic("Among failed documents", FAILURES),
     Topic("Among the models", MODELS),
     Topic("Among the conversations", CONVERSATIONS),

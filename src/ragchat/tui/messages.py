@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ragchat.answering.verification import VerifiedSpan
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, IndexReport, Survey
+    from ragchat.retrieval.trace import Threshold
     from ragchat.tui.model_desk import Pull
     from ragchat.tui.session import Session
 
@@ -162,6 +163,18 @@ class SpanVerified(Told):
     def __init__(self, session: Session, source: TurnSource, span: VerifiedSpan | None) -> None:
         self.source = source
         self.span = span
+        super().__init__(session)
+
+
+class ThresholdSet(Told):
+    """What was done to the folder's threshold, and what it is now; error: it could not be done."""
+
+    def __init__(
+        self, session: Session, done: str, threshold: Threshold | None, error: RagchatError | None = None
+    ) -> None:
+        self.done = done
+        self.threshold = threshold
+        self.error = error
         super().__init__(session)
 
 

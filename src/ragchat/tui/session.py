@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
     from ragchat.answering.workspace import Workspace
     from ragchat.settings import Settings
+    from ragchat.tui.tuning import Tuning
 
 WorkspaceFactory = Callable[[Path, "Settings"], "Workspace"]
 Post = Callable[[Message], object]
@@ -96,6 +97,7 @@ class Session:
         self.following = Following(self, self.start, self.post, self._closing)
         self.models = ModelDesk(self)
         self.talks = TalkDesk(self)
+        self._tuning: Tuning | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -103,6 +105,15 @@ class Session:
         if self._workspace is None:
             raise SetupError("the folder is still being opened")
         return self._workspace
+
+    @property
+    def tuning(self) -> Tuning:
+        """Sets the folder's threshold."""
+        from ragchat.tui.tuning import Tuning
+
+        if self._tuning is None:
+            self._tuning = Tuning(self)
+        return self._tuning
 
     @property
     def is_open(self) -> bool:

@@ -1,121 +1,225 @@
-"""Why these: every passage that was considered, with distance, ranks and verdict."""
+"""Why these: every passage that was considered, and the threshold as a line that can be moved.
+
+Moving the line only shows what would be sent; one key sets it as the folder's, and one puts it back.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import json
+import math
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from rich.text import Text
+from textual import on
 from textual.app import ComposeResult
-from textual.content import Content
+from textual.binding import Binding, BindingType
 from textual.screen import Screen
-from textual.widgets import DataTable, Static
+from textual.widgets import Input, Static
 
 from ragchat.answering.turn import source_of
 from ragchat.tui import keys
-from ragchat.tui.formatting import bar, one_line, section_name
+from ragchat.tui.formatting import one_line, place, with_keys
+from ragchat.tui.inspection import ORDERS, Inspection, Order
+from ragchat.tui.messages import ThresholdSet
+from ragchat.tui.screens.inspected import detail_of, head_of
+from ragchat.tui.widgets.candidate_list import CandidateList
 from ragchat.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
-    from ragchat.retrieval.trace import Candidate, RetrievalTrace
+    from ragchat.answering.events import Answer
+    from ragchat.retrieval.trace import RetrievalTrace
     from ragchat.tui.app import RagchatApp
 
-_GLYPHS = {"sent": "✓", "too far": "✗", "beyond top k": "·", "duplicate": "≡", "did not fit": "▭"}
-_BAR = 6
+
+_NAMES: dict[Order, str] = {
+    "distance": "distance",
+    "fused": "fused rank",
+    "dense": "dense rank",
+    "bm25": "BM25 rank",
+    "late": "late interaction",
+}
+
+
+class FilterLine(Input):
+    """What is typed filters the list; enter and escape go back to it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "screen.end_filter", "All", key_display="esc"),
+        Binding("down,up", "screen.to_list", "", show=False),
+    ]
 
 
 class InspectorScreen(Screen[None]):
     """Sorted by distance at first, with the threshold drawn as a line through the list."""
 
-    BINDINGS = keys.INSPECTOR
-    CSS_PATH = "../styles/pages.tcss"
+    BINDINGS = keys.INSPECTOR_PAGE
+    CSS_PATH = "../styles/inspector.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- Textual declares it
 
-    def __init__(self, trace: RetrievalTrace) -> None:
+    def __init__(self, trace: RetrievalTrace, answer: Answer | None, limit: int) -> None:
         super().__init__()
-        self._trace = trace
-        self._by_distance = True
-        self._rows: list[Candidate | None] = []
+        self._answer = answer
+        self._inspection = Inspection(trace, limit)
 
     def compose(self) -> ComposeResult:
-        """The question and its threshold, the candidates, the keys."""
-        yield Static(self._head(), classes="page-head")
-        table: DataTable[Text] = DataTable(cursor_type="row", zebra_stripes=False)
-        yield table
+        """The question and what the line makes of it, the candidates, the one under the cursor, the keys."""
+        yield Static(classes="page-head")
+        yield CandidateList()
+        yield FilterLine(placeholder="words of the document, the section or the passage", compact=True)
+        yield Static(id="candidate", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
-        """Fill the table."""
-        self._fill()
+        """Begin at the first row, or below the line where nothing was sent."""
+        self.query_one(FilterLine).display = False
+        self._list.focus()
+        self._draw()
+        if self._inspection.trace.refused and len(self._inspection.rows()) > 1:
+            self._list.go(1)
 
-    def _head(self) -> Content:
-        trace = self._trace
-        threshold = trace.threshold
-        timings = " · ".join(f"{name} {value:.0f} ms" for name, value in trace.timings_ms.items())
-        detail = f": {one_line(threshold.story, 120)}" if threshold.story else ""
-        sent = len(trace.sources)
-        outcome = f"✓ {sent} sent" if sent else "✗ refused: none is near enough"
-        return Content.assemble(
-            (one_line(trace.question, 300), "bold"),
-            f"\n{outcome} of {len(trace.candidates)} candidates",
-            f" · threshold {threshold.value:.3f}, {threshold.origin}{detail}\n",
-            (timings, "$quiet"),
+    @property
+    def _list(self) -> CandidateList:
+        return self.query_one(CandidateList)
+
+    @property
+    def _ragchat(self) -> RagchatApp:
+        return cast("RagchatApp", self.app)
+
+    def _draw(self) -> None:
+        inspection, listed = self._inspection, self._list
+        rows = inspection.rows()
+        shown = sum(row is not None for row in rows)
+        listed.border_title = f"Candidates by {_NAMES[inspection.order]}"
+        listed.border_subtitle = (
+            f"{shown} of {len(inspection.trace.candidates)} with “{one_line(inspection.needle, 40)}”"
+            if inspection.needle
+            else ""
         )
+        listed.show(rows, inspection.value, _ends(inspection.trace))
+        self.query_one(".page-head", Static).update(head_of(inspection, self._answer))
+        self._draw_detail()
+        self.refresh_bindings()
 
-    def _fill(self) -> None:
-        table = self.query_one(DataTable)
-        table.clear(columns=True)
-        table.border_title = "Candidates by distance" if self._by_distance else "Candidates in ranked order"
-        for label in ("verdict", "distance", "", "dense", "bm25", "fused", "passage"):
-            table.add_column(Text(label))
-        self._rows = self._ordered()
-        for candidate in self._rows:
-            table.add_row(*(self._line() if candidate is None else self._cells(candidate)))
+    @on(CandidateList.Moved)
+    def _draw_detail(self) -> None:
+        candidate, detail = self._list.current, self.query_one("#candidate", Static)
+        if candidate is None:
+            detail.border_title = "Threshold" if self._inspection.trace.candidates else "Nothing"
+        else:
+            source = source_of(candidate, number=candidate.number or 0, cited=False)
+            detail.border_title = place(source)
+        detail.update(detail_of(self._inspection, candidate))
 
-    def _ordered(self) -> list[Candidate | None]:
-        candidates = list(self._trace.candidates)
-        if not self._by_distance:
-            return list(candidates)
-        candidates.sort(key=lambda candidate: candidate.distance)
-        limit = self._trace.threshold.value
-        within = [candidate for candidate in candidates if candidate.distance <= limit]
-        return [*within, None, *candidates[len(within) :]]
+    def offers(self, action: str) -> bool:
+        """Whether a key has anything to act on now."""
+        inspection, session = self._inspection, self._ragchat.session
+        if action == "screen.apply":
+            return inspection.is_moved
+        if action == "screen.put_back":
+            return inspection.is_moved or (session is not None and session.tuning.can_put_back)
+        if action in {"open", "screen.reach"}:
+            return self._list.current is not None
+        return True
 
-    def _line(self) -> list[Text]:
-        threshold = Text(f"{self._trace.threshold.value:.3f}", style="bold", justify="right")
-        rules = [Text("─" * width) for width in (_BAR, 5, 4, 5, 12)]
-        return [Text("─ threshold", style="bold"), threshold, *rules]
+    def action_step(self, steps: int) -> None:
+        """Move the line."""
+        self._inspection.step(steps)
+        self._draw()
 
-    def _cells(self, candidate: Candidate) -> list[Text]:
-        number = f" [{candidate.number}]" if candidate.number is not None else ""
-        section = section_name(candidate.chunk.section)
-        ranks = (candidate.dense_rank, candidate.bm25_rank, candidate.fused_rank)
-        return [
-            Text(f"{_GLYPHS[candidate.verdict]} {candidate.verdict}{number}"),
-            Text(f"{candidate.distance:.3f}", justify="right"),
-            Text(self._bar(candidate.distance)),
-            *[Text("–" if rank is None else str(rank), justify="right") for rank in ranks],
-            Text(f"{one_line(candidate.chunk.document, 120)}{f' · {section}' if section else ''}"),
-        ]
+    def action_reach(self) -> None:
+        """The line where it just admits the passage under the cursor."""
+        candidate = self._list.current
+        if candidate is not None and not math.isnan(candidate.distance):
+            self._inspection.reach(candidate)
+            self._draw()
 
-    @staticmethod
-    def _bar(distance: float) -> str:
-        return bar(1.0 - distance, _BAR)
+    def action_apply(self) -> None:
+        """Set the line as the folder's threshold."""
+        inspection, session = self._inspection, self._ragchat.session
+        if not inspection.is_moved or session is None:
+            self.notify("The line stands where it stood: ← → moves it.", severity="warning")
+        elif inspection.trace.threshold.origin == "provisional":
+            self.notify("Not before all notes are indexed: until then it is estimated.", severity="warning")
+        else:
+            session.tuning.shift(inspection.shift, "moved by hand in the inspector", self.post_message)
+
+    def action_put_back(self) -> None:
+        """The line as it was; on a line that was not moved, what was set last."""
+        session = self._ragchat.session
+        if self._inspection.is_moved:
+            self._inspection.move(self._inspection.trace.threshold.value)
+            self._draw()
+        elif session is not None and session.tuning.can_put_back:
+            session.tuning.put_back(self.post_message)
+        else:
+            self.notify("Nothing to put back.", severity="warning")
+
+    @on(ThresholdSet)
+    def _threshold_set(self, message: ThresholdSet) -> None:
+        if (error := message.error) is not None:
+            hint = f" {with_keys(error.hint)}" if error.hint else ""
+            self.notify(f"Not set: {error.message}.{hint}", severity="error", markup=False)
+            return
+        now = message.threshold
+        value = f" It is {now.value:.3f} now, {now.origin}." if now is not None else ""
+        self.notify(f"Set: {message.done}.{value} Questions asked from now on use it.", markup=False)
+        self.refresh_bindings()
 
     def action_sort(self) -> None:
-        """By distance, or in the order of the fusion."""
-        self._by_distance = not self._by_distance
-        self._fill()
+        """The next order."""
+        inspection = self._inspection
+        inspection.order = ORDERS[(ORDERS.index(inspection.order) + 1) % len(ORDERS)]
+        self._draw()
 
-    def action_open(self) -> None:
-        """Open the passage under the cursor; the line itself opens nothing."""
-        table = self.query_one(DataTable)
-        if not self._rows:
-            return
-        candidate = self._rows[table.cursor_row]
+    def action_filter(self) -> None:
+        """Type what to list."""
+        line = self.query_one(FilterLine)
+        line.display = True
+        line.focus()
+
+    def action_end_filter(self) -> None:
+        """List everything again."""
+        line = self.query_one(FilterLine)
+        line.value = ""
+        line.display = False
+        self._list.focus()
+
+    def action_to_list(self) -> None:
+        """Go on in what is listed."""
+        self._list.focus()
+
+    @on(Input.Changed)
+    def _filter(self, event: Input.Changed) -> None:
+        self._inspection.needle = event.value.strip()
+        self._draw()
+
+    @on(Input.Submitted)
+    def _filtered(self) -> None:
+        self._list.focus()
+
+    @on(CandidateList.OpenWanted)
+    def _open(self) -> None:
+        candidate = self._list.current
         if candidate is not None:
             source = source_of(candidate, number=candidate.number or 0, cited=False)
-            cast("RagchatApp", self.app).view_sources([source], 0)
+            self._ragchat.view_sources([source], 0)
 
-    def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
-        """A second click on a row opens it."""
-        event.stop()
-        self.action_open()
+    def action_prompt(self) -> None:
+        """The exact prompt."""
+        from ragchat.tui.screens.prompt_page import PromptPage
+
+        self.app.push_screen(PromptPage(self._inspection, self._answer, self._ragchat.settings.ollama))
+
+    def action_copy_json(self) -> None:
+        """What `search --json` prints."""
+        from ragchat.answering.report import search_json
+
+        text = json.dumps(search_json(self._inspection.trace), ensure_ascii=False, indent=2)
+        self._ragchat.copy(text, "the search as JSON")
+
+
+def _ends(trace: RetrievalTrace) -> tuple[float, float]:
+    """From and to which distance the axis goes, in tenths: everything, and the threshold, lies between."""
+    known = [each.distance for each in trace.candidates if not math.isnan(each.distance)]
+    known.append(trace.threshold.value)
+    low, high = math.floor(min(known) * 10) / 10, math.ceil(max(known) * 10) / 10
+    return low, max(high, low + 0.1)

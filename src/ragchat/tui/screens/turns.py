@@ -64,13 +64,14 @@ class ActsOnTurns(AsksQuestions):
 
     def action_inspect(self) -> None:
         """All candidates of the selected turn."""
-        evidence = self.evidence
-        if evidence is None or evidence.trace is None:
+        selected, evidence = self.conversation.selected, self.evidence
+        if selected is None or evidence is None or evidence.trace is None:
             self.notify("Candidates are known for questions of this session: ask again to see them.")
             return
         from ragchat.tui.screens.inspector import InspectorScreen
 
-        self.app.push_screen(InspectorScreen(evidence.trace))
+        limit = self.ragchat.settings.retrieval.sources
+        self.app.push_screen(InspectorScreen(evidence.trace, selected.answer, limit))
 
     def action_copy_turn(self) -> None:
         """Copy the selected turn's answer."""

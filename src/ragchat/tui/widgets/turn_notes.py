@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from textual.style import Style
 from ragchat.answering.coverage import coverage_line
 from ragchat.answering.receipt import receipt_line
 from ragchat.answering.turn import dropped_by
-from ragchat.tui.formatting import beginning, one_line, section_name, shown, with_keys
+from ragchat.tui.formatting import admitting, beginning, one_line, section_name, shown, with_keys
 from ragchat.tui.offers import Offer, offer_of
 
 if TYPE_CHECKING:
@@ -183,7 +182,7 @@ def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
         Line(
             Content("why"),
             Content.assemble(
-                f"a threshold of {_ceiling(nearest.distance):.3f} would admit it; it is "
+                f"a threshold of {admitting(nearest.distance):.3f} would admit it; it is "
                 f"{threshold.value:.3f} ",
                 (f"({origin})", _QUIET),
             ),
@@ -197,11 +196,6 @@ def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
             Line(_key("ctrl+g"), Content.assemble((offer, admit), *_passage(trace.literal.candidate)))
         )
     return lines
-
-
-def _ceiling(distance: float) -> float:
-    """The smallest threshold of three decimals that admits this distance."""
-    return math.ceil(distance * 1000 - 1e-9) / 1000
 
 
 def _passage(candidate: Candidate) -> list[tuple[str, str]]:

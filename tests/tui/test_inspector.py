@@ -1,0 +1,221 @@
+"""The inspector: its line moves and shows what would be sent; one key sets it, and one puts it back."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragchat.answering.report import search_json
+from ragchat.retrieval.calibrated import kept_calibration
+from ragchat.retrieval.gate import judge
+from ragchat.settings import RetrievalSettings
+from ragchat.tui.inspection import ORDERS, STEP, Inspection
+from ragchat.tui.screens.inspector import InspectorScreen
+from ragchat.tui.screens.prompt_page import PromptPage
+from ragchat.tui.screens.viewer import ViewerScreen
+from tests.tui.fake_workspace import Scene, answered_trace, candidate, passages, refused_trace, trace_of
+from tests.tui.outcomes import crowded, saying, with_receipt
+from tests.tui.stage import NARROW, Stage, on_stage
+
+LIMIT = 4
+DISTANCES = st.floats(0.0, 2.0) | st.just(math.nan)
+
+
+@given(st.lists(DISTANCES, min_size=1, max_size=12), st.floats(0.0, 2.0))
+def test_what_admits_a_passage_sends_it_and_a_thousandth_less_does_not(
+    distances: list[float], line: float
+) -> None:
+    chunks = [
+        replace(passages()[0][0], document=f"{at}.md", content=f"words {at}") for at in range(len(distances))
+    ]
+    candidates = [
+        replace(candidate(None, chunk, distance, fused=at), chunk_id=at)
+        for at, (chunk, distance) in enumerate(zip(chunks, distances, strict=True), start=1)
+    ]
+    trace = replace(trace_of("q", judge(candidates, 0.5, LIMIT)))
+    inspection = Inspection(trace, LIMIT)
+    inspection.move(line)
+    for each in trace.candidates:
+        needed = inspection.admits(each)
+        if needed is None:
+            continue
+        sent = {one.chunk_id for one in judge(candidates, needed, LIMIT) if one.verdict == "sent"}
+        assert each.chunk_id in sent
+        below = {one.chunk_id for one in judge(candidates, needed - 0.001, LIMIT) if one.verdict == "sent"}
+        assert each.chunk_id not in below
+    counts = [number for _, number in inspection.ladder()]
+    assert counts == sorted(set(counts))
+    assert max(counts, default=0) <= LIMIT
+    assert all(value > inspection.value for value, _ in inspection.ladder())
+
+
+def test_a_step_goes_to_the_next_multiple_either_way_and_stays_within_distances() -> None:
+    inspection = Inspection(answered_trace("q"), LIMIT)
+    inspection.move(0.523)
+    inspection.step(1)
+    assert inspection.value == 0.525
+    inspection.step(1)
+    assert inspection.value == 0.53
+    inspection.move(0.523)
+    inspection.step(-1)
+    assert inspection.value == 0.52
+    for _ in range(int(0.52 / STEP) + 5):
+        inspection.step(-1)
+    assert inspection.value == 0.0
+    assert inspection.moved_trace().refused
+
+
+def test_a_line_that_stands_where_it_stood_shows_the_trace_itself() -> None:
+    trace = crowded("q", 2)  # two did not fit the window, which no distance tells
+    inspection = Inspection(trace, LIMIT)
+    inspection.step(1)
+    inspection.move(trace.threshold.value)
+    assert inspection.judged() == trace.candidates
+
+
+def test_every_order_lists_every_candidate_and_only_distance_has_the_line() -> None:
+    inspection = Inspection(answered_trace("q"), LIMIT)
+    for order in ORDERS:
+        inspection.order = order
+        rows = inspection.rows()
+        assert {each.chunk_id for each in rows if each} == {1, 2, 3, 4, 5, 6}
+        assert rows.count(None) == (order == "distance")
+    inspection.order = "bm25"
+    assert [each.bm25_rank for each in inspection.rows() if each] == [1, 2, 3, 5, None, None]
+
+
+async def inspected(stage: Stage, question: str = "When does the lease end?") -> InspectorScreen:
+    await stage.opened()
+    await stage.ask(question)
+    await stage.pilot.press("ctrl+e")
+    await stage.until(lambda: "Candidates by distance" in stage.text(), "the inspector")
+    assert isinstance(stage.app.screen, InspectorScreen)
+    return stage.app.screen
+
+
+async def test_the_line_moves_with_the_arrows_and_nothing_is_sent_or_kept() -> None:
+    async with on_stage(size=NARROW) as stage:
+        await inspected(stage)
+        assert "✓ 4 sent of 6 candidates" in stage.text()
+        asked = list(stage.workspace.questions)
+        await stage.pilot.press(*["left"] * 4)
+        assert "0.520 → 0.500 (-0.020): 3 instead of 4 would be sent" in stage.text()
+        assert "─ threshold" in stage.text()
+        await stage.pilot.press("right", "right", "right", "right")
+        assert "✓ 4 sent of 6 candidates" in stage.text()
+        assert stage.workspace.questions == asked
+        assert stage.workspace.values == {}
+
+
+async def test_a_refusal_tells_which_line_would_have_sent_how_many() -> None:
+    async with on_stage() as stage:
+        await inspected(stage, "Why is the sky blue?")
+        text = stage.text()
+        assert "✗ refused: the nearest of 6 is at 0.662, 0.142 beyond the line" in text
+        assert "a line at 0.662 sends 1 · 0.751 sends 2 · 0.797 sends 3" in text
+        assert "a threshold of 0.662 would admit it" in text  # the cursor stands on the nearest miss
+        await stage.pilot.press("down", "space")
+        assert "0.520 → 0.751 (+0.231): 2 instead of nothing would be sent" in stage.text()
+
+
+async def test_one_key_sets_the_line_and_one_puts_it_back() -> None:
+    async with on_stage() as stage:
+        await inspected(stage)
+        await stage.pilot.press("a")
+        await stage.until(lambda: "stands where it stood" in stage.text(), "the word")
+        await stage.pilot.press("u")
+        await stage.until(lambda: "Nothing to put back" in stage.text(), "the word")
+        await stage.pilot.press("right", "right", "right", "right", "a")
+        await stage.until(lambda: "every threshold here moves by +0.020" in stage.text(), "the word")
+        index = stage.workspace.index()
+        kept = kept_calibration(index)
+        assert kept is not None
+        assert kept.shift == 0.02
+        await stage.pilot.press("u")  # the line
+        assert "✓ 4 sent of 6 candidates" in stage.text()
+        await stage.pilot.press("u")  # what was set
+        await stage.until(lambda: "back where it was" in stage.text(), "the word")
+        assert kept_calibration(index) is None
+
+
+async def test_a_fixed_threshold_is_left_alone_and_says_what_frees_it() -> None:
+    async with on_stage() as stage:
+        await inspected(stage)
+        settings = stage.workspace.settings
+        stage.workspace.settings = replace(settings, retrieval=RetrievalSettings(threshold=0.52))
+        await stage.pilot.press("right", "a")
+        await stage.until(lambda: "the threshold is fixed at 0.520" in stage.text(), "the reason")
+        assert "ragchat config set retrieval.threshold auto" in stage.words("Toast")
+        assert stage.workspace.values == {}
+
+
+async def test_sort_filter_open_and_json(clipboard: list[str]) -> None:
+    async with on_stage() as stage:
+        screen = await inspected(stage)
+        for title in ("fused rank", "dense rank", "BM25 rank", "late interaction", "distance"):
+            await stage.pilot.press("s")
+            assert f"Candidates by {title}" in stage.text()
+        await stage.pilot.press("slash", *"mail")
+        await stage.until(lambda: "2 of 6 with “mail”" in stage.text(), "the filter")
+        await stage.pilot.press("q")  # is typed, and leaves nothing
+        assert stage.app.screen is screen
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "with “" not in stage.text(), "all of them")
+        await stage.pilot.press("y")
+        assert json.loads(clipboard[-1]) == json.loads(json.dumps(search_json(screen._inspection.trace)))
+        await stage.pilot.press("end", "enter")
+        await stage.until(lambda: isinstance(stage.app.screen, ViewerScreen), "the document")
+        assert "mail/2025-03.md" in stage.text()
+
+
+async def test_the_prompt_is_shown_as_it_was_or_would_be_sent(clipboard: list[str]) -> None:
+    sent = ({"role": "system", "content": "Be brief.\x1b[2J"}, {"role": "user", "content": "Question: [x]"})
+
+    async with on_stage(
+        Scene(script=saying(lambda trace: replace(with_receipt(trace), prompt=sent)))
+    ) as stage:
+        await inspected(stage)
+        await stage.pilot.press("p")
+        await stage.until(lambda: isinstance(stage.app.screen, PromptPage), "the prompt")
+        assert "Sent to qwen3:4b · 2 messages" in stage.text()
+        assert "Question: [x]" in stage.text()
+        assert "\x1b" not in stage.text()
+        await stage.pilot.press("y")
+        assert clipboard[-1] == "Be brief.\x1b[2J\n\nQuestion: [x]"
+        await stage.pilot.press("escape", "left", "p")
+        await stage.until(lambda: "Would be sent with the line at 0.515" in stage.text(), "the other prompt")
+        assert "The term begins on 1 April 2024" in stage.text()
+        await stage.pilot.press("escape", *["left"] * 60, "p")
+        await stage.until(lambda: "Nothing would be sent" in stage.text(), "no prompt")
+
+
+async def test_a_click_chooses_and_another_opens() -> None:
+    async with on_stage() as stage:
+        await inspected(stage)
+        row = (
+            stage.text().split("\n").index(next(line for line in stage.text().split("\n") if "0.401" in line))
+        )
+        await stage.pilot.click(offset=(40, row))
+        await stage.until(
+            lambda: "#char=34,152" in stage.text() or "as agreed" in stage.text(), "the passage"
+        )
+        await stage.pilot.click(offset=(40, row))
+        await stage.until(lambda: isinstance(stage.app.screen, ViewerScreen), "the document")
+
+
+async def test_nothing_to_consider_is_said() -> None:
+    async with on_stage(Scene(script=saying(lambda trace: with_receipt(trace)))) as stage:
+        await stage.opened()
+        stage.app.push_screen(InspectorScreen(trace_of("anything?", []), None, LIMIT))
+        await stage.until(lambda: "nothing in the notes resembles it" in stage.text(), "the word")
+        await stage.pilot.press("right", "space", "enter", "s", "down", "end")
+        assert "There was nothing to consider" in stage.text()
+
+
+def test_a_refused_trace_has_its_first_rung_at_the_nearest() -> None:
+    inspection = Inspection(refused_trace("q"), LIMIT)
+    assert inspection.ladder(1) == [(0.662, 1)]
