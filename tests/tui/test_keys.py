@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from textual.binding import Binding
 
-from ragchat.tui import keys, original
+from ragchat.tui import original
+from ragchat.tui.keymap import TOPICS, keys_now
 from ragchat.tui.screens.confirm import ConfirmScreen
 from ragchat.tui.screens.failures import FailuresScreen
 from ragchat.tui.screens.folder import FolderScreen
@@ -28,30 +28,34 @@ def drives(topic: str, *pressed: str) -> None:
     DRIVEN.update((topic, key) for key in pressed)
 
 
-drives("Everywhere", "alt+1-9", "^e", "^y", "^g", "^o", "^l", "^r", "^t", "F2", "F3", "F1", "esc", "^p", "^q")
-drives("Everywhere", "F4", "^c")  # test_outcomes
-drives("Everywhere", "F5", "^n")  # test_conversations
+MAIN = "Everywhere on the main screen"
+drives(MAIN, "alt+1-9", "^e", "^y", "^g", "^o", "^l", "^r", "^t", "F2", "F3", "esc")
+drives(MAIN, "F4", "^c")  # test_outcomes
+drives(MAIN, "F5", "^n")  # test_conversations
+drives("Everywhere", "F1", "^p", "^q")
+drives("In every pane and list", "j", "k", "g", "G", "^d", "^u")  # test_keymap
 drives("In the prompt", "^f")
 drives("In the conversation", "c", "r", "e", "b", "d")
-drives("Among the conversations", "F2", "F8")
-drives("Among the models", "x")  # test_models
+drives("Among the conversations", "F2", "F8", "esc")
+drives("Among the models", "x", "esc")  # test_models
 drives("In the prompt", "enter", "^j", "↑", "↓", "PgUp", "PgDn")
 drives("In the conversation and the sources", "1-9", "i", "/")
-drives("In the conversation", "↑", "↓", "y", "t")
-drives("In the sources", "↑", "↓", "enter", "y")
-drives("In the source viewer", "n", "p", "y", "Y", "c", "o")
-drives("In the inspector", "← →", "space", "a", "u", "enter", "s", "/", "p", "y")  # test_inspector
-drives("Looking at a prompt", "y")  # test_inspector
-drives("Among failed documents", "r", "y")
-drives("When asked yes or no", "y", "n")
+drives("In the conversation", "↑ k N", "↓ j n", "y", "t")
+drives("In the sources", "↑ k N", "↓ j n", "enter", "y")
+drives("In the source viewer", "n", "p N", "y", "Y", "c", "o", "esc q")
+drives(
+    "In the inspector", "← h", "→ l", "space", "a", "u", "enter", "s", "/", "p", "y", "esc q"
+)  # test_inspector
+drives("Looking at a prompt", "y", "esc q")  # test_inspector
+drives("Among failed documents", "r", "y", "esc q")
+drives("When choosing from a list", "esc")
+drives("When asked yes or no", "y", "n esc")
+drives("On the page of keys", "esc q")
 
 
 def test_every_documented_key_is_driven() -> None:
     documented = {
-        (topic.title, keys.shown_key(binding))
-        for topic in keys.TOPICS
-        for binding in topic.bindings
-        if isinstance(binding, Binding) and binding.tooltip
+        (topic.title, " ".join(keys_now(binding))) for topic in TOPICS for binding in topic.actions()
     }
     assert documented == DRIVEN
 

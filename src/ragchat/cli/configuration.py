@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 
 import click
@@ -12,8 +11,8 @@ from ragchat import paths as places
 from ragchat.answering.escape import escape_line
 from ragchat.cli.console import note, say, say_json, styled
 from ragchat.cli.options import chosen_folder, folder_option, json_option, settings_of, settings_option
-from ragchat.errors import StorageFailed, UsageError
 from ragchat.settings import Settings
+from ragchat.settings_file import write_entry
 from ragchat.settings_loader import allowed_values, config_file_path, read_setting, setting_types
 
 
@@ -55,26 +54,27 @@ def config_path() -> int:
 @click.argument("key")
 @click.argument("value")
 def config_set(key: str, value: str) -> int:
-    """Write KEY = VALUE into the settings file; what else stands there stays as it is."""
-    import tomlkit
-    from tomlkit.exceptions import TOMLKitError
+    """Write KEY = VALUE into the settings file; what else stands there stays as it is.
 
+    A key of the screen is set by its action: config set keys.viewer.back "q, x" (see: config keys).
+    """
+    if key.startswith("keys."):
+        from ragchat.cli.keys import set_keys
+
+        return set_keys(key.removeprefix("keys."), value)
     fitted = read_setting(key, value, "config set")
-    section, _, name = key.partition(".")
-    path = config_file_path()
-    try:
-        document = (
-            tomlkit.parse(path.read_text(encoding="utf-8-sig")) if path.exists() else tomlkit.document()
-        )
-        table = document.setdefault(section, tomlkit.table())
-        table[name] = list(fitted) if isinstance(fitted, tuple) else fitted
-        _write(path, tomlkit.dumps(document))
-    except OSError as error:
-        raise StorageFailed(f"{path} cannot be written: {error}", hint="ragchat paths") from error
-    except (TOMLKitError, TypeError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint=f"mend or remove {path}") from error
+    path = write_entry(key, fitted)
     note(f"{key} = {json.dumps(fitted, ensure_ascii=False)} in {path}")
     return 0
+
+
+@config.command("keys")
+@json_option
+def config_keys(as_json: bool) -> int:
+    """Print every key of the screen, and the name by which [keys] in the settings file gives it others."""
+    from ragchat.cli.keys import print_keys
+
+    return print_keys(as_json=as_json)
 
 
 @click.command()
@@ -105,13 +105,3 @@ def _value(settings: Settings, name: str) -> object:
     section, _, key = name.partition(".")
     value = getattr(getattr(settings, section), key)
     return list(value) if isinstance(value, tuple) else value
-
-
-def _write(path: Path, text: str) -> None:
-    """All or nothing: a full disk must not cost the settings."""
-    places.make_private_dir(path.parent)
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", dir=path.parent, prefix=".config-", delete=False
-    ) as new:
-        new.write(text)
-    Path(new.name).replace(path)

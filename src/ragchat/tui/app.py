@@ -62,6 +62,10 @@ class RagchatApp(App[int]):
         if not self.theme_is_set:
             self._wanted_theme = remembered_theme() or settings.screen.theme
         self._load_first_theme()
+        keys.use({})
+        self._key_problems: tuple[str, ...] = ()
+        if settings.keys:
+            self._load_keymap()
 
     @property
     def theme_is_set(self) -> bool:
@@ -71,6 +75,30 @@ class RagchatApp(App[int]):
     def get_default_screen(self) -> Screen[object]:
         """The chat screen is the bottom of the stack."""
         return self.chat
+
+    def _load_keymap(self) -> None:
+        """The user's own keys; one line for each that cannot be taken."""
+        from ragchat.tui.keymap import read_keymap
+
+        changed, self._key_problems = read_keymap(self.settings.keys)
+        keys.use(changed)
+        self.set_keymap(changed)
+
+    def action_help(self) -> None:
+        """The keys that work here, then all others."""
+        from ragchat.tui.screens.help import HelpScreen
+
+        if not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.screen.active_bindings.values()))
+
+    def action_move(self, to: str) -> None:
+        """A letter stands for a key of the focused list or text."""
+        table = {"home": "action_scroll_top", "end": "action_scroll_bottom"}.get(to, "")
+        act = getattr(self.focused, table, None)  # of a table, whose home is the line's
+        if act is not None:
+            act()
+        else:
+            self.simulate_key(to)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Our own variables, for themes that are not ours."""
@@ -111,6 +139,8 @@ class RagchatApp(App[int]):
                 problems.append(f"there is no theme {wanted!r}: {self.theme} is on instead")
         for problem in problems:
             self.notify(shown(problem), title="Theme", severity="warning", markup=False, timeout=12)
+        for problem in self._key_problems:
+            self.notify(shown(problem), title="Keys", severity="warning", markup=False, timeout=12)
 
     @staticmethod
     def _theme_folders() -> tuple[Path, Path]:
@@ -198,10 +228,15 @@ class RagchatApp(App[int]):
         self.feed.unconfirmed = survey
         self.push_screen(ask_about_folder(session.folder, survey), answered)
 
+    def say_no_folder(self) -> None:
+        """What was asked for needs a folder."""
+        words = f"No folder is open yet: {keys.key_for('chat.switch_folder')} chooses one."
+        self.notify(words, severity="warning")
+
     def reindex(self) -> None:
         """Read what changed; from scratch when the index is stale."""
         if self.session is None:
-            self.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
+            self.say_no_folder()
         elif self.session.indexing:
             self.notify("Already indexing.", severity="warning")
         elif self.feed.unconfirmed is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from textual.content import Content
 from ragchat import paths
 from ragchat.errors import RagchatError
 from ragchat.tui.formatting import folder_name, shown
+from ragchat.tui.keys import key_for
 
 if TYPE_CHECKING:
     from ragchat.tui.app import RagchatApp
@@ -19,28 +20,37 @@ if TYPE_CHECKING:
 
 def commands(app: RagchatApp) -> Iterator[SystemCommand]:
     """Every command by name; those that need an open folder only when there is one."""
-    yield SystemCommand("Open folder", "another folder of notes (ctrl+o)", lambda: choose_folder(app))
-    yield SystemCommand("Theme", "choose one, with a preview (ctrl+t)", lambda: choose_theme(app))
-    yield SystemCommand("Keys", "every key on one page (F1)", app.chat.action_help)
-    yield SystemCommand("Quit", "leave; nothing is lost (ctrl+q)", lambda: app.exit(0))
-    session = app.session
+    yield _command("Open folder", "another folder of notes", lambda: choose_folder(app), "chat.switch_folder")
+    yield _command("Theme", "choose one, with a preview", lambda: choose_theme(app), "chat.pick_theme")
+    yield _command("Keys", "those that work here, then all others", app.action_help, "app.help")
+    yield _command("Quit", "leave; nothing is lost", lambda: app.exit(0), "app.quit")
+    session, chat = app.session, app.chat
     if session is None or not session.is_open:
         return
-    yield SystemCommand(
-        "Model", "choose the model that answers, or get one (ctrl+l)", lambda: choose_model(app)
+    yield _command(
+        "Model", "choose the model that answers, or get one", lambda: choose_model(app), "chat.pick_model"
     )
-    yield SystemCommand("Re-index", "read what changed in the folder (ctrl+r)", app.reindex)
-    yield SystemCommand("Rebuild index", "read every document afresh", lambda: session.index(rebuild=True))
-    yield SystemCommand("Retry failed documents", "read them again", lambda: session.index(retry=True))
-    yield SystemCommand("Stop indexing", "what was read stays", session.stop_indexing)
-    yield SystemCommand("Failed documents", "which, and why (F3)", lambda: show_failures(app))
-    yield SystemCommand("Why these sources", "all candidates (ctrl+e)", app.chat.action_inspect)
-    yield SystemCommand("Conversations", "search, go on, rename, delete (F5)", app.chat.action_conversations)
-    yield SystemCommand("New conversation", "the open one stays (ctrl+n)", app.chat.action_new_conversation)
-    yield SystemCommand(
+    yield _command("Re-index", "read what changed in the folder", app.reindex, "chat.reindex")
+    yield _command("Rebuild index", "read every document afresh", lambda: session.index(rebuild=True))
+    yield _command("Retry failed documents", "read them again", lambda: session.index(retry=True))
+    yield _command("Stop indexing", "what was read stays", session.stop_indexing)
+    yield _command("Failed documents", "which, and why", lambda: show_failures(app), "chat.show_failures")
+    yield _command("Why these sources", "all candidates", chat.action_inspect, "chat.inspect")
+    yield _command(
+        "Conversations", "search, go on, rename, delete", chat.action_conversations, "chat.conversations"
+    )
+    yield _command(
+        "New conversation", "the open one stays", chat.action_new_conversation, "chat.new_conversation"
+    )
+    yield _command(
         "Export conversation", "as Markdown, into the current folder or your own", lambda: export(app)
     )
-    yield SystemCommand("Clear conversation", "forget every turn of this one", lambda: clear(app))
+    yield _command("Clear conversation", "forget every turn of this one", lambda: clear(app))
+
+
+def _command(title: str, does: str, run: Callable[[], object], action: str = "") -> SystemCommand:
+    """A command, with the key that does the same."""
+    return SystemCommand(title, f"{does} ({key_for(action)})" if action else does, run)
 
 
 def choose_folder(app: RagchatApp) -> None:
@@ -82,7 +92,7 @@ def choose_model(app: RagchatApp) -> None:
 
     session = app.session
     if session is None or not session.is_open:
-        app.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
+        app.say_no_folder()
         return
 
     def chosen(name: str | None) -> None:
@@ -98,7 +108,7 @@ def show_conversations(app: RagchatApp) -> None:
 
     session = app.session
     if session is None or not session.is_open:
-        app.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
+        app.say_no_folder()
         return
 
     def chosen(name: str | None) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from ragchat.tui.formatting import count, folder_name, one_line, shown
+from ragchat.tui.keys import key_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,21 +17,23 @@ if TYPE_CHECKING:
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, Survey
 
-_DEMO = "or leave with ctrl+q and type: ragchat demo"
+
+def _demo() -> str:
+    return f"or leave with {key_for('app.quit')} and type: ragchat demo"
 
 
 def opening(folder: Path | None) -> Content:
     """The first moment, or no folder at all."""
     if folder is None:
-        return _empty("No folder of notes is open.", ("ctrl+o", "chooses one"), _DEMO)
+        return _empty("No folder of notes is open.", (key_for("chat.switch_folder"), "chooses one"), _demo())
     sentence = f"Opening {folder_name(folder)} …"
-    return _empty(sentence, ("F1", "shows every key"), "You may write your question already.")
+    return _empty(sentence, (key_for("app.help"), "shows every key"), "You may write your question already.")
 
 
 def after_failure(error: RagchatError) -> Content:
     """The folder cannot be opened."""
-    hint = f"or type: {shown(error.hint)}" if error.hint else "or leave with ctrl+q and type: ragchat demo"
-    return _empty(shown(error.message), ("ctrl+o", "chooses another folder"), hint)
+    hint = f"or type: {shown(error.hint)}" if error.hint else _demo()
+    return _empty(shown(error.message), (key_for("chat.switch_folder"), "chooses another folder"), hint)
 
 
 def while_indexing(progress: IndexProgress) -> Content:
@@ -53,7 +56,9 @@ def when_unreadable(remedy: str) -> Content:
     """The index cannot be opened; the line above says why."""
     key, _, does = remedy.partition(" ")
     return _empty(
-        "The index of this folder cannot be read.", (key, does), "or open another folder with ctrl+o"
+        "The index of this folder cannot be read.",
+        (key, does),
+        f"or open another folder with {key_for('chat.switch_folder')}",
     )
 
 
@@ -61,8 +66,8 @@ def when_unconfirmed(survey: Survey) -> Content:
     """The user has not agreed yet that this folder be read."""
     return _empty(
         f"Not read yet: {shown(survey.confirm)}",
-        ("ctrl+r", "asks again whether to index it"),
-        "or open another folder with ctrl+o",
+        (key_for("chat.reindex"), "asks again whether to index it"),
+        f"or open another folder with {key_for('chat.switch_folder')}",
     )
 
 
@@ -71,8 +76,8 @@ def when_ready(status: FolderStatus, health: ServerHealth | None, *, demo: bool)
     if status.indexed == 0:
         return _empty(
             "There are no notes in this folder: Markdown, text and HTML are read.",
-            ("ctrl+o", "opens another folder"),
-            "or put notes there and press ctrl+r",
+            (key_for("chat.switch_folder"), "opens another folder"),
+            f"or put notes there and press {key_for('chat.reindex')}",
         )
     if demo:
         ready = _empty(
@@ -84,7 +89,7 @@ def when_ready(status: FolderStatus, health: ServerHealth | None, *, demo: bool)
         ready = _empty(
             f"{count(status.indexed, 'document')} ready.",
             ("enter", "asks them anything"),
-            "ctrl+p lists every command, F1 every key",
+            f"{key_for('app.commands')} lists every command, {key_for('app.help')} every key",
         )
     return ready + _without_model(health)
 
@@ -105,7 +110,11 @@ def _next_step(health: ServerHealth) -> list[tuple[str, str]]:
     if health.reachable:
         from ragchat.answering.choice import SUGGESTED_MODEL
 
-        keys = [("ctrl+g", "bold $accent"), (f" gets {SUGGESTED_MODEL}, ", ""), ("ctrl+l", "bold $accent")]
+        keys = [
+            (key_for("chat.take_offer"), "bold $accent"),
+            (f" gets {SUGGESTED_MODEL}, ", ""),
+            (key_for("chat.pick_model"), "bold $accent"),
+        ]
         return [("\n  ", ""), *keys, (" shows others", "")]
     return [("\n  next: ", "$quiet"), (one_line(health.hint, 200), "bold")]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragchat.tui import empty, messages, states
 from ragchat.tui.formatting import shown
+from ragchat.tui.keys import key_for
 from ragchat.tui.widgets.header import State
 
 if TYPE_CHECKING:
@@ -132,10 +133,11 @@ class Feed:
     async def _pull_ended(self, ended: messages.PullEnded) -> None:
         await self._screen.query("PullLine").remove()
         if ended.error is not None:
-            text = f"{ended.error.message}. ctrl+l shows the models and goes on."
+            text = f"{ended.error.message}. {key_for('chat.pick_model')} shows the models and goes on."
             self._screen.notify(shown(text), severity="error", markup=False, timeout=12)
         elif not ended.installed:
-            text = f"{shown(ended.name)}: the download is stopped; ctrl+l goes on where it stopped."
+            key = key_for("chat.pick_model")
+            text = f"{shown(ended.name)}: the download is stopped; {key} goes on where it stopped."
             self._screen.notify(text, markup=False)
 
     async def _answer_moved(self, turn: TurnView, event: AnswerEvent) -> None:
@@ -220,7 +222,7 @@ class Feed:
         self._show_status(message.status)
         if line := states.report_line(message.report, edits=message.is_following):
             failed = bool(message.report.failures)
-            text = f"{line} F3 shows what failed and why." if failed else line
+            text = f"{line} {key_for('chat.show_failures')} shows what failed and why." if failed else line
             alarming = failed or message.report.warning
             self._screen.notify(text, severity="warning" if alarming else "information", markup=False)
 
@@ -231,7 +233,7 @@ class Feed:
             self._show_stale(error)
             return
         self.stale = isinstance(error, IndexCorrupt)
-        remedy = "ctrl+r rebuilds the index" if self.stale else "ctrl+r tries again"
+        remedy = f"{key_for('chat.reindex')} {'rebuilds the index' if self.stale else 'tries again'}"
         self._screen.banner.show_problem(error, remedy)
         if self.status is None:
             self._screen.conversation.say_empty(empty.when_unreadable(remedy))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragchat.answering.escape import escape_control, escape_line
+from ragchat.tui.keys import key_for
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
@@ -34,16 +35,18 @@ def beginning(text: str, lines: int = 8, characters: int = 1_200) -> str:
     return shown(head) + (f"\n… {left:,} characters more" if left else "")
 
 
-_KEYS = (
-    ("with --model", "with ctrl+l"),
-    ("name a folder of notes: ragchat FOLDER", "ctrl+o opens another folder"),
-    ("ragchat index --rebuild", "ctrl+r rebuilds the index"),
-)
+def _commands() -> tuple[tuple[str, str], ...]:
+    """Commands, and the keys that do the same on the screen."""
+    return (
+        ("with --model", f"with {key_for('chat.pick_model')}"),
+        ("name a folder of notes: ragchat FOLDER", f"{key_for('chat.switch_folder')} opens another folder"),
+        ("ragchat index --rebuild", f"{key_for('chat.reindex')} rebuilds the index"),
+    )
 
 
 def with_keys(hint: str) -> str:
     """A hint for the command line as one for the screen, where a key does the same."""
-    for command, key in _KEYS:
+    for command, key in _commands():
         hint = key if hint == command else hint.replace(command, key)
     return shown(hint)
 

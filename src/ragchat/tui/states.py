@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragchat.tui.formatting import count, folder_name, shown
+from ragchat.tui.keys import sign_for
 from ragchat.tui.offers import Offer
 from ragchat.tui.widgets.header import State
 
@@ -26,7 +27,7 @@ def server_state(health: ServerHealth, model: str) -> State:
     if model and model not in chatting and f"{model}:latest" not in chatting:
         return State("▲", "not installed", "busy")
     if not model:
-        return State("●", f"{count(len(chatting), 'model')}: ^l picks", "good")
+        return State("●", f"{count(len(chatting), 'model')}: {sign_for('chat.pick_model')} picks", "good")
     return State("●", "ready", "good")
 
 

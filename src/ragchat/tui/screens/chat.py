@@ -81,7 +81,7 @@ class ChatScreen(ActsOnTurns):
         sent to the screen before that and read after it.
         """
         early = not self.query(PromptPlace) and self.is_writing
-        if event.key == "enter" and early:
+        if early and event.key in keys.keys_of("prompt.ask"):
             event.stop()
             self.prompt.action_ask()
         elif event.character is None or not event.is_printable:
@@ -183,7 +183,7 @@ class ChatScreen(ActsOnTurns):
         elif self.session is not None and self.session.asking:
             self.session.stop_answer()
         else:
-            self.notify("Nothing is marked and nothing runs: ctrl+q leaves.")
+            self.notify(f"Nothing is marked and nothing runs: {keys.key_for('app.quit')} leaves.")
 
     def _stay(self) -> None:
         self._leaving = False

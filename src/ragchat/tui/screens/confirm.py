@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from ragchat.tui import keys
 from ragchat.tui.formatting import count, folder_name, megabytes, shown
+from ragchat.tui.keys import key_for
 from ragchat.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
@@ -56,6 +57,6 @@ def ask_about_folder(folder: Path, survey: Survey) -> ConfirmScreen:
         "\n\n",
         f"{folder_name(folder)} holds {count(survey.files, 'file')}, {megabytes(survey.bytes)}",
         f" ({skipped:,} more are skipped)." if skipped else ".",
-        ("\n\nNo leaves it unread; ctrl+r asks again.", "$quiet"),
+        (f"\n\nNo leaves it unread; {key_for('chat.reindex')} asks again.", "$quiet"),
     )
     return ConfirmScreen("Index this folder?", body)

@@ -35,9 +35,3 @@ class OpensDialogs(ChatParts):
     def action_reindex(self) -> None:
         """Read what changed; rebuild when the index is stale."""
         self.ragchat.reindex()
-
-    def action_help(self) -> None:
-        """Every key."""
-        from ragchat.tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen())

@@ -23,7 +23,7 @@ class AsksQuestions(OpensDialogs):
             self._held = message.question
         elif session is None or not session.is_open:
             self.prompt.give_back(message.question)
-            self.notify("No folder is open yet: ctrl+o chooses one.", severity="warning")
+            self.ragchat.say_no_folder()
         elif session.asking:
             self.prompt.give_back(message.question)
             self.notify("Still answering: esc stops it, then ask this.", severity="warning")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from ragchat.tui.formatting import beginning
+from ragchat.tui.keys import key_for
 from ragchat.tui.screens.questions import AsksQuestions
 from ragchat.tui.widgets.conversation import Conversation
 from ragchat.tui.widgets.sources import SourcesPanel
@@ -127,7 +128,9 @@ class ActsOnTurns(AsksQuestions):
         if (turn := self._selected()) is not None and self.session is not None and self._is_free():
             self.session.talks.branch(turn.kept_id)
             self.prompt.focus()
-            self.notify("A new conversation with the turns up to here; F5 lists both.")
+            self.notify(
+                f"A new conversation with the turns up to here; {key_for('chat.conversations')} lists both."
+            )
 
     def action_conversations(self) -> None:
         """All conversations of the folder."""

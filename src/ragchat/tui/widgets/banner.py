@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ragchat.tui.formatting import bar, one_line, with_keys
+from ragchat.tui.keys import key_for
 
 if TYPE_CHECKING:
     from ragchat.errors import RagchatError
@@ -38,7 +39,7 @@ class Banner(Static):
             done = progress.documents_read if reading else progress.documents_done
             parts += [(f" {done:,} of {total:,} ", ""), (bar(done / total, 12), "$accent")]
         if progress.failed:
-            parts.append((f"  ✗ {progress.failed:,} failed (F3)", "$error"))
+            parts.append((f"  ✗ {progress.failed:,} failed ({key_for('chat.show_failures')})", "$error"))
         if progress.current:
             parts.append((f"  {one_line(progress.current, 120)}", "$quiet"))
         self._say(Content.assemble(*parts), "progress")
@@ -60,7 +61,7 @@ class Banner(Static):
                 ("▲ ", "$warning"),
                 ("stale: ", "bold"),
                 one_line(message, 300),
-                ("\n  ctrl+r rebuilds the index", "$accent"),
+                (f"\n  {key_for('chat.reindex')} rebuilds the index", "$accent"),
             ),
             "problem",
         )

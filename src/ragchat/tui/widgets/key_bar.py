@@ -21,6 +21,11 @@ def _place(active: ActiveBinding) -> int:
     return len(_ORDER) if isinstance(active.node, App) else -1
 
 
+def _leaves(binding: Binding) -> bool:
+    """Whether this is the way out, whatever its key."""
+    return bool(binding.description) and (binding.id or "").endswith((".back", ".leave"))
+
+
 class KeyBar(PressableLine):
     """Keys of the focused pane first; what does not fit is in the help (F1), which always fits.
 
@@ -54,9 +59,9 @@ class KeyBar(PressableLine):
         seen: set[str] = set()
         for active in sorted(self.screen.active_bindings.values(), key=_place):
             binding = active.binding
-            if binding.key == "escape":
+            if binding.key == "escape" or _leaves(binding):
                 label = getattr(self.screen, "escape_label", binding.description)
-                escape = self._key("escape", "esc", label)
+                escape = self._key(binding.key, shown_key(binding), label)
             elif binding.action == "help":
                 help_key = self._key(binding.key, shown_key(binding), binding.description)
             elif (

@@ -9,10 +9,10 @@ from textual.message import Message
 from textual.widgets import TextArea
 
 from ragchat.tui import keys
-from ragchat.tui.widgets.prompt_place import PROMPT_TITLES
+from ragchat.tui.widgets.prompt_place import prompt_titles
 
-_NEW_LINE = ("ctrl+j", "shift+enter", "ctrl+enter")
-"""Only the first arrives from every terminal; alt+enter is read as it."""
+_NEW_LINE = ("shift+enter", "ctrl+enter")
+"""Beside ctrl+j, which alone arrives from every terminal; alt+enter is read as it."""
 
 
 def _is_alt_letter(event: Key) -> bool:
@@ -42,7 +42,7 @@ class Prompt(TextArea):
 
     def __init__(self) -> None:
         super().__init__(id="prompt", classes="prompt", compact=True, highlight_cursor_line=False)
-        self.border_title, self.border_subtitle = PROMPT_TITLES
+        self.border_title, self.border_subtitle = prompt_titles()
         self._history: list[str] = []
         self._at = 0
         self._draft = ""
@@ -62,8 +62,11 @@ class Prompt(TextArea):
         self.move_cursor(self.document.end)
 
     def on_key(self, event: Key) -> None:
-        """Enter and ctrl+j in their turn: a priority binding would overtake letters still on their way."""
-        act = {"enter": self.action_ask, **dict.fromkeys(_NEW_LINE, self.action_new_line)}.get(event.key)
+        """Ask, new line, each in its turn: a priority binding would overtake letters still on their way."""
+        act = {
+            **dict.fromkeys((*keys.keys_of("prompt.new_line"), *_NEW_LINE), self.action_new_line),
+            **dict.fromkeys(keys.keys_of("prompt.ask"), self.action_ask),
+        }.get(event.key)
         act = {"alt+d": self.action_delete_word_right}.get(event.key, act)
         if act is not None or _is_alt_letter(event):
             event.stop()

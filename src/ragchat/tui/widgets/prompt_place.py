@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from textual.widgets import Static
 
-PROMPT_TITLES = ("Ask your notes", "enter ask · ctrl+j new line")
+from ragchat.tui.keys import key_for
+
+
+def prompt_titles() -> tuple[str, str]:
+    """What stands in the prompt's border, above and below."""
+    return "Ask your notes", f"{key_for('prompt.ask')} ask · {key_for('prompt.new_line')} new line"
 
 
 class PromptPlace(Static):
@@ -12,4 +17,4 @@ class PromptPlace(Static):
 
     def __init__(self) -> None:
         super().__init__(id="prompt-place", classes="prompt")
-        self.border_title, self.border_subtitle = PROMPT_TITLES
+        self.border_title, self.border_subtitle = prompt_titles()

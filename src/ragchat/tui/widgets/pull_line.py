@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ragchat.tui.formatting import bar, megabytes, one_line
+from ragchat.tui.keys import key_for
 
 if TYPE_CHECKING:
     from ragchat.tui.model_desk import Pull
@@ -40,7 +41,7 @@ class PullLine(Static):
                 (f"pulling {one_line(pull.model, 60)} ", "bold"),
                 f"{how_far(pull)} ",
                 (pull_bar(pull, 16), "$accent"),
-                ("  ctrl+l", "$accent"),
+                (f"  {key_for('chat.pick_model')}", "$accent"),
                 " shows and stops it",
             )
         )

@@ -13,6 +13,7 @@ from textual.widgets import Static
 
 from ragchat.tui import keys
 from ragchat.tui.formatting import closeness_bar
+from ragchat.tui.keys import key_for, sign_for
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
@@ -138,7 +139,7 @@ class SourcesPanel(VerticalScroll):
             title += " · no evidence"
         origin = f" {evidence.origin}" if evidence.origin else ""
         word = "more" if sources else "candidates"
-        more = f" · {considered - sources} {word}: ^e" if considered > sources else ""
+        more = f" · {considered - sources} {word}: {sign_for('chat.inspect')}" if considered > sources else ""
         return title, f"threshold {evidence.threshold:.3f}{origin}{more}"
 
     @staticmethod
@@ -160,6 +161,6 @@ class SourcesPanel(VerticalScroll):
             "No source is near enough.\n\n",
             (f"nearest    {evidence.nearest:.3f} {closeness_bar(evidence.nearest)}\n", "$quiet"),
             (f"threshold  {evidence.threshold:.3f} {closeness_bar(evidence.threshold)}\n\n", "$quiet"),
-            ("ctrl+e", "bold $accent"),
+            (key_for("chat.inspect"), "bold $accent"),
             " shows the candidates.",
         )

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ragchat.tui.formatting import shown
+from ragchat.tui.keys import key_for
 
 
 class ThinkingFold(Static):
@@ -58,4 +59,4 @@ class ThinkingFold(Static):
             f"{'▾' if unfolded else '▸'} {took} · {len(self._words):,} characters, not part of the answer · "
         )
         words = f"\n{shown(self._words.strip())}" if unfolded else ""
-        self.update(Content.assemble(line, ("F4", "$accent"), words))
+        self.update(Content.assemble(line, (key_for("chat.show_thinking"), "$accent"), words))

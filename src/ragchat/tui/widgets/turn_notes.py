@@ -13,6 +13,7 @@ from ragchat.answering.coverage import coverage_line
 from ragchat.answering.receipt import receipt_line
 from ragchat.answering.turn import dropped_by
 from ragchat.tui.formatting import admitting, beginning, one_line, section_name, shown, with_keys
+from ragchat.tui.keys import key_for
 from ragchat.tui.offers import Offer, offer_of
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def _offered(offer: Offer) -> Line:
         else f"asks again with room for {offer.answer_tokens:,} tokens of answer"
     )
     take = Style.from_meta({"@click": "screen.take_offer"})
-    return Line(_key("ctrl+g"), Content.assemble((words, take)))
+    return Line(_key(key_for("chat.take_offer")), Content.assemble((words, take)))
 
 
 def _receipt(receipt: str) -> Line:
@@ -187,13 +188,19 @@ def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
                 (f"({origin})", _QUIET),
             ),
         ),
-        Line(_key("ctrl+e"), Content.assemble((f"shows all {len(trace.candidates)} candidates", inspect))),
+        Line(
+            _key(key_for("chat.inspect")),
+            Content.assemble((f"shows all {len(trace.candidates)} candidates", inspect)),
+        ),
     ]
     if trace.literal is not None:
         admit = Style.from_meta({"@click": "screen.take_offer"})
         offer = f"answers from where “{one_line(trace.literal.term, 60)}” stands word for word: "
         lines.append(
-            Line(_key("ctrl+g"), Content.assemble((offer, admit), *_passage(trace.literal.candidate)))
+            Line(
+                _key(key_for("chat.take_offer")),
+                Content.assemble((offer, admit), *_passage(trace.literal.candidate)),
+            )
         )
     return lines
 
