@@ -12,6 +12,7 @@ from textual.binding import Binding
 from ragchat import __version__, errors
 from ragchat.cli.program import COMMANDS, FAULT
 from ragchat.settings_loader import load_settings
+from ragchat.tui.keymap import read_keymap
 from ragchat.tui.keys import APP_KEYS, CHAT, PROMPT
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,10 +49,14 @@ def test_every_key_of_the_readme_is_bound() -> None:
 
 
 def test_the_settings_of_the_readme_can_be_loaded(tmp_path: Path) -> None:
-    (block,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    keymap, block = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
     file = tmp_path / "config.toml"
-    file.write_text(block, encoding="utf-8")
-    assert load_settings(environ={}, config_file=file).notes.exclude == ("drafts/", "*.log")
+    file.write_text(block + keymap, encoding="utf-8")
+    settings = load_settings(environ={}, config_file=file)
+    assert settings.notes.exclude == ("drafts/", "*.log")
+    changed, problems = read_keymap(settings.keys)
+    assert changed == {"viewer.back": "q,x", "chat.inspect": "f12"}
+    assert problems == ()
 
 
 def test_both_commands_stand_on_their_own_lines() -> None:
