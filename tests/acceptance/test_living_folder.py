@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 
 from ragchat.answering.workspace import Workspace
 from ragchat.embedding import registry
+from ragchat.embedding.bundled_questions import load_off_topic_questions
+from ragchat.index.progress import IndexProgress
 from ragchat.settings import EmbeddingSettings, OllamaSettings, RetrievalSettings, Settings
 from ragchat.tui.app import RagchatApp
 from tests.doubles import WordEmbedder
@@ -18,10 +22,11 @@ from tests.doubles import WordEmbedder
 SETTINGS = Settings(
     embedding=EmbeddingSettings(model="words"),
     ollama=OllamaSettings(host="http://127.0.0.1:9"),
-    retrieval=RetrievalSettings(threshold=0.6),
+    retrieval=RetrievalSettings(),
 )
 WORDS = ["lease", "rent", "boiler", "tomato", "school", "dentist", "train", "recipe", "tax", "garden"]
 WORDS += ["bicycle", "piano", "visa", "loan", "cat", "roof"]
+FAR = ["sky", "who painted the ceiling of the chapel", "quantum numbers of neutrons"]
 NOTES = 300
 
 
@@ -32,6 +37,9 @@ def words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
     monkeypatch.setattr(registry, "open_embedder", open_words)
     monkeypatch.setattr(registry, "expected_stamp", lambda settings, **options: open_words(settings).stamp)
+    fewer = tmp_path / "fewer.txt"
+    fewer.write_text("\n".join(load_off_topic_questions()[::6]), encoding="utf-8")
+    monkeypatch.setattr("ragchat.embedding.bundled_questions.off_topic_questions_path", lambda: fewer)
     for name in ("DATA", "CACHE", "CONFIG"):
         monkeypatch.setenv(f"RAGCHAT_{name}_DIR", str(tmp_path / name))
 
@@ -43,15 +51,23 @@ def note(chance: random.Random, number: int) -> str:
 
 
 def searched(workspace: Workspace, questions: list[str]) -> list[Any]:
-    """What a search finds nearest, but for ids and times; equal BM25 scores may come in any order."""
-    found = []
+    """All that a question is told, but for ids, times and the last bits of a float."""
+    found: list[Any] = [workspace.status().threshold]
     for question in questions:
         trace = workspace.assistant().retrieve(question)
-        nearest = sorted(
-            (round(each.distance, 5), each.chunk.document, each.chunk.start, each.chunk.end, each.chunk.text)
+        candidates = [
+            (
+                each.chunk,
+                round(each.distance, 6),
+                (each.dense_rank, each.bm25_rank, each.fused_rank),
+                None if each.bm25_score is None else round(each.bm25_score, 9),
+                None if each.rerank_score is None else round(each.rerank_score, 5),
+                (each.verdict, each.number, each.also_in),
+            )
             for each in trace.candidates
-        )
-        found.append((trace.refused, trace.coverage, nearest[:8]))
+        ]
+        offered = trace.literal and (trace.literal.term, trace.literal.candidate.chunk)
+        found.append((trace.refused, trace.threshold, trace.coverage, candidates, offered))
     return found
 
 
@@ -117,10 +133,52 @@ async def test_a_folder_edited_under_the_open_screen_is_searched_as_a_fresh_inde
         open_one = app.session.workspace
         names = {path.relative_to(folder).as_posix() for path in folder.rglob("*.md")}
         assert open_one.index().sources().keys() == names
-        questions = [" ".join(chance.choices(WORDS, k=3)) for _ in range(8)] + ["n12p1", "n2004p0", "sky"]
+        questions = [" ".join(chance.choices(WORDS, k=3)) for _ in range(8)] + ["n12p1", "n2004p0", *FAR]
         under_the_screen = searched(open_one, questions)
         monkeypatch.setenv("RAGCHAT_DATA_DIR", str(tmp_path / "other"))
         anew = Workspace(folder, SETTINGS)
         assert anew.update().complete
         assert under_the_screen == searched(anew, questions)
+        assert {told[1].origin for told in under_the_screen[1:]} == {"auto"}
+        assert {told[0] for told in under_the_screen[1:]} == {True, False}
         anew.close()
+
+
+def test_a_folder_whose_updates_were_broken_off_is_searched_as_a_fresh_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(12)
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for number in range(NOTES):
+        (folder / f"{number}.md").write_text(note(chance, number))
+    workspace = Workspace(folder, SETTINGS)
+    assert workspace.update().complete
+    for step in range(12):
+        edit(folder, chance, step)
+        if step % 2:
+            cancel = threading.Event()
+            workspace.update(cancel=cancel, on_progress=partial(_stop_at_one, cancel))
+        else:  # it dies when all is indexed, before the threshold is measured
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr("ragchat.retrieval.threshold.renew_threshold", _dies)
+                with pytest.raises(KeyboardInterrupt):
+                    workspace.update()
+    assert workspace.update().complete
+    questions = [" ".join(chance.choices(WORDS, k=3)) for _ in range(8)] + ["n12p1", *FAR]
+    broken_off = searched(workspace, questions)
+    workspace.close()
+    monkeypatch.setenv("RAGCHAT_DATA_DIR", str(tmp_path / "other"))
+    anew = Workspace(folder, SETTINGS)
+    assert anew.update().complete
+    assert broken_off == searched(anew, questions)
+    anew.close()
+
+
+def _stop_at_one(cancel: threading.Event, told: IndexProgress) -> None:
+    if told.documents_done:
+        cancel.set()
+
+
+def _dies(*_arguments: object) -> None:
+    raise KeyboardInterrupt

@@ -222,7 +222,7 @@ class IndexContract(ABC):
         snapshot = begun.snapshot()
         assert snapshot.dense(EMBEDDER.embed_question("x"), 5, ANYWHERE) == []
         assert snapshot.lexical(["x"], 5, ANYWHERE) == []
-        assert np.isinf(snapshot.nearest(embed(chunks_of(document("q", "x"), (0, 1))))).all()
+        assert snapshot.dense_of_each(embed(chunks_of(document("q", "x"), (0, 1))), 5) == [[]]
 
     def test_a_failure_takes_the_place_of_the_document_and_back(self, begun: Index) -> None:
         put(begun, "a.md", "words")
@@ -395,10 +395,27 @@ class IndexContract(ABC):
         begun.write_value("threshold", "0.6 é\n")
         assert begun.read_value("threshold") == "0.6 é\n"
 
-    def test_the_nearest_is_what_dense_finds_first(self, begun: Index) -> None:
+    def test_many_questions_at_once_find_what_each_finds(self, begun: Index) -> None:
         for number in range(30):
             put(begun, f"{number}.md", f"note {number} about {number * 7 % 11}")
+        begun.remove("4.md")
         snapshot = begun.snapshot()
         questions = EMBEDDER.embed_passages(["note 4", "about 3", "unrelated"])
-        firsts = [snapshot.dense(question, 1, ANYWHERE)[0].value for question in questions]
-        np.testing.assert_allclose(snapshot.nearest(questions), firsts, atol=1e-6)
+        for limit in (0, 1, 7, 40):
+            alone = [snapshot.dense(question, limit, ANYWHERE) for question in questions]
+            assert snapshot.dense_of_each(questions, limit) == alone
+
+    def test_the_generation_tells_of_every_change(self, begun: Index) -> None:
+        told = [begun.generation()]
+        for change in (
+            lambda: put(begun, "a.md", "one"),
+            lambda: put(begun, "a.md", "two"),
+            lambda: put(begun, "b.md", "three"),
+            lambda: begun.remove("a.md"),
+        ):
+            change()
+            told.append(begun.generation())
+        begun.write_value("key", "value")
+        begun.snapshot()
+        assert begun.generation() == told[-1]
+        assert len(set(told)) == 5

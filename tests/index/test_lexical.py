@@ -151,9 +151,9 @@ def readable(postings: Postings) -> object:
 
 def test_rows_of_a_token() -> None:
     lexical = lexical_of([["a"], ["b", "a", "a"], ["b"]], [1], {2})
-    assert lexical.holding("a", masks(lexical)).tolist() == [0, 1]
-    assert lexical.holding("b", masks(lexical)).tolist() == [1]
-    assert lexical.holding("none", masks(lexical)).tolist() == []
+    assert lexical.holding("a", masks(lexical))[0].tolist() == [0, 1]
+    assert lexical.holding("b", masks(lexical))[0].tolist() == [1]
+    assert lexical.holding("none", masks(lexical))[0].tolist() == []
     assert (lexical.frequency("b"), lexical.frequency("none"), lexical.frequency("\ud800")) == (1, 0, 0)
 
 

@@ -131,6 +131,53 @@ def test_a_snapshot_goes_on_when_its_files_are_merged_away(index: SqliteIndex, d
     other.close()
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_stand_in_the_same_order_however_the_index_came_about(
+    index: SqliteIndex, tmp_path: Path, seed: int
+) -> None:
+    """Many notes say the same; one index has them in a row, the other after edits, deletions and moves."""
+    chance = np.random.default_rng(seed)
+    texts = {f"{number}.md": [f"note {number % 3}", f"about {number % 2}"] for number in range(40)}
+    names = list(texts)
+    for name in chance.permutation(names):
+        put(index, name, "an earlier version", tokens=True)
+        if chance.random() < 0.2:
+            index.finish()
+    for name in [*chance.permutation(names), *chance.permutation(names)[:9]]:
+        put(index, name, *texts[name], tokens=True)
+    for name in names[::5]:
+        index.remove(name)
+    fresh = open_index(tmp_path / "fresh")
+    fresh.begin(STAMP)
+    for name in sorted(set(names) - set(names[::5])):
+        put(fresh, name, *texts[name], tokens=True)
+    edited, anew = index.snapshot(), fresh.snapshot()
+    assert everything(edited) == everything(anew)
+    for limit in (1, 3, 8, 20):
+        for question in ("note 1", "about 0", "note"):
+            tokens, vector = question.split(), EMBEDDER.embed_question(question)
+            held = [
+                (
+                    found(snapshot, snapshot.dense(vector, limit, ANYWHERE)),
+                    [
+                        chunk.document
+                        for chunk in snapshot.chunks(snapshot.containing("note", ANYWHERE, limit))
+                    ],
+                    [
+                        (chunk.document, chunk.start)
+                        for hits in (
+                            snapshot.lexical(tokens, limit, ANYWHERE),
+                            *snapshot.dense_of_each(vector[np.newaxis], limit),
+                        )
+                        for chunk in snapshot.chunks([hit.chunk_id for hit in hits])
+                    ],
+                )
+                for snapshot in (edited, anew)
+            ]
+            assert held[0] == held[1]
+    fresh.close()
+
+
 def test_readers_go_on_while_segments_are_sealed_and_merged(index: SqliteIndex, data: Path) -> None:
     """Each document says one number in all of its chunks: a reader never sees half of one, nor too many."""
     fill(index, 3)

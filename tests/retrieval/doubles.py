@@ -129,10 +129,8 @@ class MemorySnapshot:
     def token_vectors(self, chunk_ids: Sequence[int]) -> Sequence[Int8Matrix] | None:
         return [self._token_vectors[chunk_id] for chunk_id in chunk_ids] if self._has_tokens else None
 
-    def nearest(self, questions: Matrix) -> Vector:
-        matrix = np.stack(list(self._vectors.values()))
-        distances: Vector = (1.0 - questions @ matrix.T).min(axis=1)
-        return distances
+    def dense_of_each(self, questions: Matrix, limit: int) -> list[list[Hit]]:
+        return [self.dense(question, limit, Scope()) for question in questions]
 
 
 class MemoryIndex:
@@ -150,6 +148,12 @@ class MemoryIndex:
         if self.current is None:
             raise IndexMissing("not indexed yet", hint="ragchat index")
         return self.current
+
+    def chunk_count(self) -> int:
+        return self.current.chunk_count if self.current else 0
+
+    def generation(self) -> int:
+        return id(self.current)
 
     def read_value(self, key: str) -> str | None:
         return self.values.get(key)

@@ -9,17 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragchat.embedding.embedder import Matrix
+from ragchat.index.protocol import Scope
+from ragchat.index.tokens import tokenize
 from ragchat.retrieval.calibration import (
     FEWEST_CHUNKS,
     PASSING,
+    Passages,
     calibrate,
+    off_topic_signals,
     passing_point,
     speaks_the_folders_language,
     strong_evidence,
     unrelated_distance,
 )
 from ragchat.retrieval.off_topic import load_off_topic_questions
-from ragchat.retrieval.search import Asked, asked_with
+from ragchat.retrieval.search import Asked, asked_with, closeness_of, find
+from ragchat.retrieval.signals import late_signals, plain_signals
 from ragchat.retrieval.words import common_words
 from ragchat.settings import RetrievalSettings
 from tests.doubles import WordEmbedder
@@ -129,9 +134,24 @@ def test_an_embedder_with_a_smaller_scale_gets_a_threshold_of_its_scale(count: i
 def test_a_cooking_folder_is_not_calibrated_by_the_cooking_questions() -> None:
     notes = ["Boil the egg for seven minutes. Egg sizes vary.", "Prune the roses in March."]
     snapshot = folder(60, *notes)
-    assert strong_evidence(snapshot, "How long should I boil an egg?", COMMON)
-    assert strong_evidence(snapshot, "When should I prune roses?", COMMON)
-    assert not strong_evidence(snapshot, "Which cheese goes with pears?", COMMON)
+    assert strong_evidence(
+        snapshot,
+        "How long should I boil an egg?",
+        COMMON,
+        Passages(snapshot, asked_of(("How long should I boil an egg?",))),
+    )
+    assert strong_evidence(
+        snapshot,
+        "When should I prune roses?",
+        COMMON,
+        Passages(snapshot, asked_of(("When should I prune roses?",))),
+    )
+    assert not strong_evidence(
+        snapshot,
+        "Which cheese goes with pears?",
+        COMMON,
+        Passages(snapshot, asked_of(("Which cheese goes with pears?",))),
+    )
 
 
 @pytest.mark.parametrize(
@@ -146,12 +166,17 @@ def test_a_cooking_folder_is_not_calibrated_by_the_cooking_questions() -> None:
 )
 def test_a_word_or_two_in_common_is_no_strong_evidence(question: str) -> None:
     snapshot = folder(60, "Boil the egg for seven minutes, hello.", "How are you? Fine, and you?")
-    assert not strong_evidence(snapshot, question, COMMON)
+    assert not strong_evidence(snapshot, question, COMMON, Passages(snapshot, asked_of((question,))))
 
 
 def test_words_scattered_over_the_folder_are_no_strong_evidence() -> None:
     snapshot = folder(60, "Boil the water.", "An egg a day.")
-    assert not strong_evidence(snapshot, "How long should I boil an egg?", COMMON)
+    assert not strong_evidence(
+        snapshot,
+        "How long should I boil an egg?",
+        COMMON,
+        Passages(snapshot, asked_of(("How long should I boil an egg?",))),
+    )
 
 
 def test_an_english_folder_is_calibrated_by_english_questions() -> None:
@@ -183,3 +208,18 @@ def test_a_folder_about_everything_gets_the_default() -> None:
     threshold = calibrate(snapshot, asked_of(asked), AUTO)
     assert threshold.origin == "default"
     assert "0 off-topic questions" in threshold.detail
+
+
+def test_signals_of_all_questions_together_are_those_that_a_search_for_each_gives() -> None:
+    snapshot, asked = folder(90), asked_of()
+    together = off_topic_signals(snapshot, asked, 40)
+    for at, one in enumerate(asked):
+        found = find(snapshot, one, 40, Scope())
+        first = found.candidates[:25]
+        met = closeness_of(
+            snapshot, one, [each.chunk_id for each in first], [each.chunk.header_tokens for each in first]
+        )
+        assert met is not None
+        assert together["late"][at] == late_signals(one.text, found.dense, met)
+        held = [set(tokenize(each.chunk.text)) for each in first[:10]]
+        assert together["plain"][at] == plain_signals(one.text, found.dense, held, snapshot)

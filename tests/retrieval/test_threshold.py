@@ -8,7 +8,13 @@ import pytest
 from ragchat.embedding.embedder import Embedder
 from ragchat.errors import IndexMissing, IndexStale
 from ragchat.index.protocol import Index
-from ragchat.retrieval.threshold import current_threshold, needs_refresh, refresh_threshold
+from ragchat.retrieval.threshold import (
+    current_threshold,
+    is_outdated,
+    needs_refresh,
+    refresh_threshold,
+    renew_threshold,
+)
 from ragchat.retrieval.trace import Threshold
 from ragchat.settings import RetrievalSettings
 from tests.doubles import WordEmbedder
@@ -79,7 +85,9 @@ def test_the_automatic_one_is_kept_and_needs_no_model_afterwards() -> None:
         (20, 20, False),
     ],
 )
-def test_it_is_made_anew_when_the_folder_has_changed_by_a_fifth(before: int, after: int, anew: bool) -> None:
+def test_a_question_waits_for_another_when_the_folder_has_changed_by_a_fifth(
+    before: int, after: int, anew: bool
+) -> None:
     index, memory = indexed(before)
     kept = refresh_threshold(index, EMBEDDER, AUTO)
     memory.current = of(after)
@@ -87,6 +95,30 @@ def test_it_is_made_anew_when_the_folder_has_changed_by_a_fifth(before: int, aft
     assert current_threshold(index, AUTO) == kept  # shown until it has been made anew
     refresh_threshold(index, EMBEDDER if anew else UNTOUCHABLE, AUTO)
     assert not needs_refresh(index, AUTO)
+
+
+def test_an_update_measures_anew_whatever_has_changed() -> None:
+    index, memory = indexed(60)
+    assert is_outdated(index, AUTO)
+    assert not is_outdated(index, FIXED)
+    renew_threshold(index, EMBEDDER, AUTO)
+    assert not is_outdated(index, AUTO)
+    memory.current = of(60)  # as many passages, but others
+    assert not needs_refresh(index, AUTO)
+    assert is_outdated(index, AUTO)
+    renew_threshold(index, EMBEDDER, AUTO)
+    assert not is_outdated(index, AUTO)
+
+
+@pytest.mark.parametrize(("after", "anew"), [(100, False), (104, False), (105, True), (95, True)])
+def test_a_large_folder_is_measured_anew_by_the_twentieth(
+    monkeypatch: pytest.MonkeyPatch, after: int, anew: bool
+) -> None:
+    monkeypatch.setattr("ragchat.retrieval.threshold.MEASURED_EACH_TIME", 80)
+    index, memory = indexed(100)
+    renew_threshold(index, EMBEDDER, AUTO)
+    memory.current = of(after)
+    assert is_outdated(index, AUTO) == anew
 
 
 def test_each_stamp_keeps_its_own() -> None:

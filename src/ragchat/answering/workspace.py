@@ -261,10 +261,12 @@ class Workspace(FolderModels):
 
     def _calibrate(self, on_progress: ProgressListener | None) -> None:
         from ragchat.index.progress import IndexProgress
-        from ragchat.retrieval.threshold import needs_refresh, refresh_threshold
+        from ragchat.retrieval.threshold import is_outdated, needs_refresh, renew_threshold
 
         index = self._kept.opened()
-        if needs_refresh(index, self.settings.retrieval):
+        # Others write to a shared library all the time: there it need not be the one of this very moment.
+        due = needs_refresh if self.is_shared else is_outdated
+        if due(index, self.settings.retrieval):
             if on_progress is not None:
                 on_progress(IndexProgress("calibrating"))
-            refresh_threshold(index, self.embedder(), self.settings.retrieval)
+            renew_threshold(index, self.embedder(), self.settings.retrieval)

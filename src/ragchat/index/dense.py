@@ -2,7 +2,7 @@
 
 A first pass ranks roughly, in float32 or in bytes, and its rounding is bounded: every row that could still
 belong to the best `limit` is computed again in float64, so that the result is that of a scan in float64, ties
-in the order of chunk ids.
+in the order of names and places (`ranking.py`).
 
 The bound for bytes: with x ≈ x̂ and q ≈ q̂, |⟨x, q⟩ - ⟨x̂, q̂⟩| ≤ ‖x - x̂‖ + (1 + ‖x - x̂‖) · ‖q - q̂‖ for unit
 vectors (Cauchy-Schwarz). For float32: d · 2⁻²³ for d products of a unit length in all (Higham 2002, 3.1).
@@ -20,12 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
+from ragchat.index.ranking import Best, DocumentOrder, as_numbered
 from ragchat.index.segment import Mask, Part, Quantized, Segment, quantize
 
 UNIT_SLACK = 2e-3
 """Rows may be of length 1 ± 0.001 (`are_unit`), and so may the question."""
 
 _BLOCK_ROWS = 8192
+_BATCH_ROWS = 4096
+"""Scores of all questions with so many rows are held at once."""
 _ROWS_A_THREAD = 65_536
 
 Rows = npt.NDArray[np.int64]
@@ -34,34 +37,45 @@ Scores = npt.NDArray[np.floating[Any]]
 
 
 def nearest_rows(
-    parts: Sequence[Part], question: Vector, limit: int, masks: Sequence[Mask | None]
+    parts: Sequence[Part],
+    question: Vector,
+    limit: int,
+    masks: Sequence[Mask | None],
+    document_order: DocumentOrder = as_numbered,
 ) -> list[tuple[float, int]]:
     """(cosine, chunk id) of the `limit` nearest rows that the masks admit, best first."""
-    best: list[tuple[float, int]] = []
     if limit <= 0:
-        return best
+        return []
+    best = Best(limit)
     for part, mask in sorted(zip(parts, masks, strict=True), key=lambda pair: -len(pair[0].segment)):
-        if not len(part.segment):
-            continue
-        floor = best[-1][0] if len(best) == limit else -np.inf
-        rows, cosines = _candidates(part.segment, question, limit, mask, floor)
-        best += zip(cosines.tolist(), part.segment.ids[rows].tolist(), strict=True)
-        best = sorted(best, key=lambda pair: (-pair[0], pair[1]))[:limit]
-    return best
+        if len(part.segment):
+            rows, cosines = _candidates(part.segment, question, limit, mask, best.floor)
+            best.add(cosines, part.segment.ids[rows], part.segment.documents[rows])
+    return best.in_order(document_order)
 
 
-def best_cosines(parts: Sequence[Part], questions: Matrix) -> npt.NDArray[np.float32]:
-    """For each question (rows) the cosine of its nearest row that can be found; -inf where there is none."""
-    best = np.full(len(questions), -np.inf, dtype=np.float32)
+def nearest_rows_of_each(
+    parts: Sequence[Part], questions: Matrix, limit: int, document_order: DocumentOrder = as_numbered
+) -> list[list[tuple[float, int]]]:
+    """`nearest_rows` of every question (row), for hardly more than the product of all with all vectors."""
+    if limit <= 0:
+        return [[] for _ in questions]
+    slack = 2 * questions.shape[1] * 2.0**-23 * (1 + UNIT_SLACK)
+    best = [Best(limit) for _ in questions]
+    floors = np.full(len(questions), -np.inf, dtype=np.float32)
     for part in parts:
-        for start in range(0, len(part.segment), _BLOCK_ROWS):
-            block = slice(start, start + _BLOCK_ROWS)
-            vectors = part.segment.vectors[block]
+        for start in range(0, len(part.segment), _BATCH_ROWS):
+            block = slice(start, start + _BATCH_ROWS)
+            scores = questions @ part.segment.vectors[block].T
             if part.mask is not None:
-                vectors = vectors[part.mask[block]]
-            if len(vectors):
-                np.maximum(best, (questions @ vectors.T).max(axis=1), out=best)
-    return best
+                np.copyto(scores, -np.inf, where=~part.mask[block])
+            for at in np.flatnonzero(scores.max(axis=1, initial=-np.inf) >= floors):
+                places = places_of_best(scores[at], limit, slack, floors[at])
+                rows = places[scores[at][places] > -np.inf] + start
+                cosines = exact_cosines(part.segment.vectors[rows], questions[at])
+                best[at].add(cosines, part.segment.ids[rows], part.segment.documents[rows])
+                floors[at] = best[at].floor - slack
+    return [each.in_order(document_order) for each in best]
 
 
 def exact_cosines(vectors: Matrix, question: Vector) -> Cosines:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from ragchat.index.bm25 import K1, B, idf, norms
 from ragchat.index.dense import places_of_best
 from ragchat.index.postings import Postings
+from ragchat.index.ranking import Best, DocumentOrder, Ids, as_numbered
 from ragchat.index.segment import Mask, Part
 
 Rows = npt.NDArray[np.integer[Any]]
@@ -56,39 +57,44 @@ class Lexical:
         """How many rows that can be found hold the token."""
         return self._known(token)[0]
 
-    def holding(self, token: str, masks: Sequence[Mask | None]) -> npt.NDArray[np.int64]:
-        """Ids of the chunks that hold it and that the masks admit, ascending."""
-        found = [np.zeros(0, dtype=np.int64)]
+    def holding(self, token: str, masks: Sequence[Mask | None]) -> tuple[Ids, Ids]:
+        """Ids of the chunks that hold it and that the masks admit, and of their documents."""
+        ids, documents = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
         for part, mask, number in zip(self._parts, masks, self._known(token)[1], strict=True):
             if number >= 0:
                 rows = part.segment.postings.of(number)[0]
-                found.append(part.segment.ids[rows if mask is None else rows[mask[rows]]])
-        return np.sort(np.concatenate(found))
+                rows = rows if mask is None else rows[mask[rows]]
+                ids.append(part.segment.ids[rows])
+                documents.append(part.segment.documents[rows])
+        return np.concatenate(ids), np.concatenate(documents)
 
     def best(
-        self, tokens: Sequence[str], limit: int, masks: Sequence[Mask | None]
+        self,
+        tokens: Sequence[str],
+        limit: int,
+        masks: Sequence[Mask | None],
+        document_order: DocumentOrder = as_numbered,
     ) -> list[tuple[float, int]]:
         """(score, chunk id) of the `limit` best rows that the masks admit, best first, none with score 0."""
-        best: list[tuple[float, int]] = []
         weights = {
             token: idf(self.total, self.frequency(token)) * times
             for token, times in Counter(tokens).items()
             if self.frequency(token)
         }
         if limit <= 0 or not weights:
-            return best
+            return []
+        best = Best(limit)
         order = sorted(range(len(self._parts)), key=lambda place: -len(self._parts[place].segment))
         for place in order:
             terms = self._terms(place, weights)
             if not terms:
                 continue
-            floor = best[-1][0] if len(best) == limit else 0.0
-            postings = self._parts[place].segment.postings
-            rows = _contenders(postings, self._norms_of(place), terms, limit, masks[place], floor)
-            scores = self._exact(postings, terms, rows)
-            best += zip(scores.tolist(), self._parts[place].segment.ids[rows].tolist(), strict=True)
-            best = sorted(best, key=lambda pair: (-pair[0], pair[1]))[:limit]
-        return best
+            segment = self._parts[place].segment
+            rows = _contenders(
+                segment.postings, self._norms_of(place), terms, limit, masks[place], max(best.floor, 0.0)
+            )
+            best.add(self._exact(segment.postings, terms, rows), segment.ids[rows], segment.documents[rows])
+        return best.in_order(document_order)
 
     def _known(self, token: str) -> tuple[int, list[int]]:
         """In how many rows it stands, and its number in each segment."""

@@ -173,11 +173,9 @@ class Overlay:
             found[key] if key >= 0 else self.known.tokens([self._digests[-1 - key]])[0] for key in chunk_ids
         ]
 
-    def nearest(self, questions: Matrix) -> Vector:
-        """For each question (rows) the distance of its nearest passage in the index."""
-        if self.base is None:
-            return np.full(len(questions), np.inf, dtype=np.float32)
-        return self.base.nearest(questions)
+    def dense_of_each(self, questions: Matrix, limit: int) -> list[list[Hit]]:
+        """`dense` of each question (row), everywhere."""
+        return [self.dense(question, limit, Scope()) for question in questions]
 
     def _embed(self, rows: Sequence[int]) -> None:
         texts = {self._digests[at]: self.waiting[at].text for at in rows}

@@ -146,16 +146,19 @@ class Snapshot(Protocol):
         """Whether `dense` may miss a near chunk unless it is told to be exact."""
 
     def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:
-        """Nearest chunks by cosine distance, ascending; ties by chunk id.
+        """Nearest chunks by cosine distance, ascending.
+
+        Ties of one index of a folder stand by document name, then place, so that an index that was edited
+        answers as a fresh one; a library of many folders may have them in any lasting order.
 
         exact: compare every vector, whatever it takes; before a refusal.
         """
 
     def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
-        """Best chunks by BM25, descending; ties by chunk id; never one with score 0."""
+        """Best chunks by BM25, descending; ties as in `dense`; never one with score 0."""
 
     def containing(self, token: str, scope: Scope, limit: int) -> list[int]:
-        """Ids of the chunks that hold this token."""
+        """Ids of the chunks that hold this token, in the order of ties in `dense`."""
 
     def document_frequency(self, token: str) -> int:
         """In how many chunks the token stands."""
@@ -172,8 +175,8 @@ class Snapshot(Protocol):
     def token_vectors(self, chunk_ids: Sequence[int]) -> Sequence[Int8Matrix] | None:
         """Their tokens' vectors, each of shape (tokens, width); None when any of the chunks has none."""
 
-    def nearest(self, questions: Matrix) -> Vector:
-        """For each question (rows) the distance of its nearest chunk; infinite where there is no chunk."""
+    def dense_of_each(self, questions: Matrix, limit: int) -> list[list[Hit]]:
+        """`dense` of each of many questions (rows), everywhere."""
 
 
 class Index(Protocol):
@@ -192,6 +195,9 @@ class Index(Protocol):
 
     def chunk_count(self) -> int:
         """How many chunks a snapshot would hold; loads nothing."""
+
+    def generation(self) -> int:
+        """Another number after every change of what a snapshot would hold; loads nothing."""
 
     def writing(self) -> AbstractContextManager[None]:
         """Be the only writer among all processes while inside. Raises IndexLocked when there is another."""

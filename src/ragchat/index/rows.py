@@ -30,8 +30,9 @@ from ragchat.index.packing import (
 )
 from ragchat.index.postings import joined
 from ragchat.index.protocol import Coverage, IndexStamp, Scope, Source
+from ragchat.index.ranking import Ids
 from ragchat.index.tokens import tokenize
-from ragchat.index.view import Ids, are_unit
+from ragchat.index.view import are_unit
 
 _REBUILD = "ragchat index --rebuild"
 _PARAMETERS = 500
@@ -222,6 +223,11 @@ def read_documents_in(connection: sqlite3.Connection, stamp_id: int, scope: Scop
             )
         )
     return np.sort(np.fromiter((row[0] for row in found), dtype=np.int64))
+
+
+def read_names(connection: sqlite3.Connection, document_ids: Sequence[int]) -> dict[int, str]:
+    """The names of documents, by id."""
+    return dict(_select(connection, "SELECT id, name FROM documents WHERE id IN", document_ids))
 
 
 def read_recent_vectors(

@@ -22,11 +22,12 @@ import numpy as np
 from ragchat.embedding.embedder import Int8Matrix, Vector
 from ragchat.index import rows
 from ragchat.index.postings import SEPARATOR
+from ragchat.index.ranking import Ids
 from ragchat.index.schema import SEGMENTS_DIR
 from ragchat.index.segment import Part, Segment, TokenRows, read_segment, segment_in_memory, write_segment
 from ragchat.index.segment_file import Written, verify_segment_file
 from ragchat.index.tokens import tokenize
-from ragchat.index.view import Ids, View, mask_without
+from ragchat.index.view import View, mask_without
 
 SEALED_AT = 1024
 """So many chunks written to tables become a segment: loading them for a question would begin to be felt."""

@@ -19,8 +19,9 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
 from ragchat.index import rows
 from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
+from ragchat.index.ranking import Ids
 from ragchat.index.schema import explained
-from ragchat.index.view import Ids, View
+from ragchat.index.view import View
 
 _EVERYWHERE = Scope()
 
@@ -69,19 +70,22 @@ class SqliteSnapshot:
         return False
 
     def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:  # noqa: ARG002
-        """Nearest chunks by exact cosine distance, ascending; ties by chunk id."""
+        """Nearest chunks by exact cosine distance, ascending; ties by name and place."""
         self._check(question[np.newaxis])
-        return self._view.dense(question, limit, self._documents(scope))
+        return self._view.dense(question, limit, self._documents(scope), self._order_of)
+
+    def dense_of_each(self, questions: Matrix, limit: int) -> list[list[Hit]]:
+        """`dense` of each question (row), everywhere, for little more than one matrix product."""
+        self._check(questions)
+        return self._view.dense_of_each(questions, limit, self._order_of)
 
     def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
-        """Best chunks by BM25, descending; ties by chunk id; never one with score 0."""
-        return self._view.lexical(tokens, limit, self._documents(scope))
+        """Best chunks by BM25, descending; ties by name and place; never one with score 0."""
+        return self._view.lexical(tokens, limit, self._documents(scope), self._order_of)
 
     def containing(self, token: str, scope: Scope, limit: int) -> list[int]:
-        """Ids of the chunks that hold this token, ascending."""
-        masks = self._view.masks(self._documents(scope))
-        found: list[int] = self._view.words.holding(token, masks)[:limit].tolist()
-        return found
+        """Ids of the chunks that hold this token, by name and place."""
+        return self._view.containing(token, limit, self._documents(scope), self._order_of)
 
     def document_frequency(self, token: str) -> int:
         """In how many chunks the token stands."""
@@ -118,17 +122,20 @@ class SqliteSnapshot:
             found.append(recent[chunk_id])
         return found
 
-    def nearest(self, questions: Matrix) -> Vector:
-        """For each question (rows) the distance of its nearest chunk; infinite where there is no chunk."""
-        self._check(questions)
-        return self._view.nearest(questions)
-
     def _check(self, questions: Matrix) -> None:
         if questions.shape[1] != self.stamp.embedder.dimensions:
             raise ValueError(
                 f"a question of {questions.shape[1]} dimensions cannot be compared with this index "
                 f"({self.stamp.embedder.dimensions})"
             )
+
+    def _order_of(self, documents: Ids) -> Ids:
+        """Their places in the order of their names. Names are read where rows tie, not for every question."""
+        wanted, place = np.unique(documents, return_inverse=True)
+        with self._turn, explained(self._path):
+            names = rows.read_names(self._connection, wanted.tolist())
+        ranks = {document: rank for rank, document in enumerate(sorted(names, key=names.__getitem__))}
+        return np.array([ranks[document] for document in wanted.tolist()], dtype=np.int64)[place]
 
     def _documents(self, scope: Scope) -> Ids | None:
         """Ids of the documents in the scope, None for all."""

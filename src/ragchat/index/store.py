@@ -98,6 +98,11 @@ class SqliteIndex:
         with self._reading() as connection:
             return rows.count_chunks(connection, self._kept(connection))
 
+    def generation(self) -> int:
+        """Another number after every change of what a snapshot would hold; loads nothing."""
+        with self._reading() as connection:
+            return rows.read_state(connection)[2]
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Be the only writer among all processes while inside. Raises IndexLocked when there is another."""

@@ -9,19 +9,17 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from ragchat.embedding.embedder import Matrix, Vector
 from ragchat.errors import IndexCorrupt
-from ragchat.index.dense import best_cosines, nearest_rows
+from ragchat.index.dense import nearest_rows, nearest_rows_of_each
 from ragchat.index.lexical import Lexical
 from ragchat.index.protocol import Coverage, Hit, IndexStamp
+from ragchat.index.ranking import DocumentOrder, Ids
 from ragchat.index.segment import Mask, Part, Segment
 
 UNIT_TOLERANCE = 1e-3
 """How far a vector's length may be from 1: float32 arithmetic stays far below, damage does not."""
-
-Ids = npt.NDArray[np.int64]
 
 
 def are_unit(vectors: Matrix) -> bool:
@@ -78,20 +76,33 @@ class View:
             masks.append(mask if part.mask is None else mask & part.mask)
         return masks
 
-    def dense(self, question: Vector, limit: int, documents: Ids | None) -> list[Hit]:
-        """Nearest chunks by exact cosine distance, ascending; ties by chunk id."""
-        found = nearest_rows(self.parts, question, limit, self.masks(documents))
-        return [Hit(chunk_id, min(max(1.0 - cosine, 0.0), 2.0)) for cosine, chunk_id in found]
+    def dense(
+        self, question: Vector, limit: int, documents: Ids | None, document_order: DocumentOrder
+    ) -> list[Hit]:
+        """Nearest chunks by exact cosine distance, ascending."""
+        found = nearest_rows(self.parts, question, limit, self.masks(documents), document_order)
+        return _as_distances(found)
 
-    def lexical(self, tokens: Sequence[str], limit: int, documents: Ids | None) -> list[Hit]:
-        """Best chunks by BM25, descending; ties by chunk id; never one with score 0."""
-        found = self.words.best(tokens, limit, self.masks(documents))
+    def dense_of_each(self, questions: Matrix, limit: int, document_order: DocumentOrder) -> list[list[Hit]]:
+        """`dense` of each question (row), everywhere."""
+        found = nearest_rows_of_each(self.parts, questions, limit, document_order)
+        return [_as_distances(each) for each in found]
+
+    def lexical(
+        self, tokens: Sequence[str], limit: int, documents: Ids | None, document_order: DocumentOrder
+    ) -> list[Hit]:
+        """Best chunks by BM25, descending; never one with score 0."""
+        found = self.words.best(tokens, limit, self.masks(documents), document_order)
         return [Hit(chunk_id, score) for score, chunk_id in found]
 
-    def nearest(self, questions: Matrix) -> Vector:
-        """For each question (rows) the distance of its nearest chunk; infinite where there is no chunk."""
-        distances: Vector = np.maximum(1 - best_cosines(self.parts, questions), 0)
-        return distances
+    def containing(
+        self, token: str, limit: int, documents: Ids | None, document_order: DocumentOrder
+    ) -> list[int]:
+        """Ids of chunks that hold the token."""
+        ids, owners = self.words.holding(token, self.masks(documents))
+        order = np.lexsort((ids, document_order(owners)))
+        chunk_ids: list[int] = ids[order][:limit].tolist()
+        return chunk_ids
 
     def places(self, chunk_ids: Sequence[int]) -> list[tuple[Segment, int]]:
         """Segment and row of each chunk. Raises KeyError for one that cannot be found."""
@@ -116,3 +127,7 @@ class View:
                 "the index holds vectors that are not of unit length", hint="ragchat index --rebuild"
             )
         return vectors
+
+
+def _as_distances(found: Sequence[tuple[float, int]]) -> list[Hit]:
+    return [Hit(chunk_id, min(max(1.0 - cosine, 0.0), 2.0)) for cosine, chunk_id in found]

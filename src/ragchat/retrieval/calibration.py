@@ -20,8 +20,8 @@ from ragchat.embedding.embedder import Matrix
 from ragchat.index.protocol import Scope, Snapshot
 from ragchat.index.tokens import tokenize
 from ragchat.retrieval.adaptive import Distances, Kind, Limits, fit_folder_gate
-from ragchat.retrieval.search import Asked, closeness_of, find
-from ragchat.retrieval.signals import Signals, late_signals, plain_signals
+from ragchat.retrieval.search import DEPTH, Asked, closeness_of, fused_order
+from ragchat.retrieval.signals import LOOKED_AT, Signals, late_signals, plain_signals
 from ragchat.retrieval.trace import Threshold
 from ragchat.retrieval.words import common_words, whole_words
 from ragchat.settings import RetrievalSettings
@@ -41,6 +41,9 @@ FLOOR = 0.40
 FEWEST_QUESTIONS = 10
 """With fewer in the folder's language, all questions count."""
 
+_READ_AT_ONCE = 1000
+"""Passages; their own words are not kept."""
+
 _EVERYWHERE = Scope()
 
 
@@ -53,14 +56,15 @@ def calibrate(snapshot: Snapshot, asked: Sequence[Asked], settings: RetrievalSet
     default = _rounded_down(DEFAULT * unrelated)
     if snapshot.chunk_count < FEWEST_CHUNKS:
         return Threshold(default, "default", f"fewer than {FEWEST_CHUNKS} passages to calibrate on")
-    used = off_topic_subjects(snapshot, asked)
+    passages = Passages(snapshot, asked)
+    used = off_topic_subjects(snapshot, asked, passages)
     if len(used) < FEWEST_QUESTIONS:
         return Threshold(
             default, "default", f"only {len(used)} off-topic questions are off this folder's topics"
         )
     signals = {
         kind: ones
-        for kind, ones in off_topic_signals(snapshot, used, settings.candidates).items()
+        for kind, ones in off_topic_signals(snapshot, used, settings.candidates, passages).items()
         if len(ones) >= FEWEST_QUESTIONS
     }
     limits = folder_limits(asked)
@@ -71,7 +75,9 @@ def calibrate(snapshot: Snapshot, asked: Sequence[Asked], settings: RetrievalSet
     return Threshold(base, "auto", detail, gates)
 
 
-def off_topic_subjects(snapshot: Snapshot, asked: Sequence[Asked]) -> list[Asked]:
+def off_topic_subjects(
+    snapshot: Snapshot, asked: Sequence[Asked], passages: Passages | None = None
+) -> list[Asked]:
     """The off-topic questions that tell something of this folder.
 
     Questions that the folder seems to be about are left out, and so are those in another language than the
@@ -81,7 +87,8 @@ def off_topic_subjects(snapshot: Snapshot, asked: Sequence[Asked]) -> list[Asked
     askable = [one for one in asked if speaks_the_folders_language(snapshot, one.text)]
     if len(askable) < FEWEST_QUESTIONS:
         askable = list(asked)
-    return [one for one in askable if not strong_evidence(snapshot, one.text, common)]
+    passages = passages or Passages(snapshot, asked)
+    return [one for one in askable if not strong_evidence(snapshot, one.text, common, passages)]
 
 
 def folder_limits(asked: Sequence[Asked]) -> Limits:
@@ -100,18 +107,59 @@ def _unrelated(asked: Sequence[Asked]) -> float:
 
 
 def off_topic_signals(
-    snapshot: Snapshot, questions: Sequence[Asked], candidates: int
+    snapshot: Snapshot, questions: Sequence[Asked], candidates: int, passages: Passages | None = None
 ) -> Mapping[Kind, Sequence[Signals]]:
-    """Both kinds where there are token vectors, because they may be missing or unwanted later."""
+    """Both kinds where there are token vectors, because they may be missing or unwanted later.
+
+    What `Retriever` would find for each question, asked for all of them together.
+    """
+    passages = passages or Passages(snapshot, questions)
+    vectors = np.stack([asked.vector for asked in questions])
+    dense = snapshot.dense_of_each(vectors, candidates)
+    lexical = [snapshot.lexical(tokenize(asked.text), candidates, _EVERYWHERE) for asked in questions]
+    orders = [
+        fused_order(snapshot.stamp.embedder, asked.text, *hits)[:DEPTH]
+        for asked, *hits in zip(questions, dense, lexical, strict=True)
+    ]
+    passages.read([chunk_id for order in orders for chunk_id in order])
     late: list[Signals] = []
     plain: list[Signals] = []
-    for asked in questions:
-        found = find(snapshot, asked, candidates, _EVERYWHERE)
-        plain.append(plain_signals(asked.text, found.dense, found.candidates, snapshot))
-        met = closeness_of(snapshot, asked, found)
+    for asked, hits, order in zip(questions, dense, orders, strict=True):
+        plain.append(plain_signals(asked.text, hits, passages.words(order[:LOOKED_AT]), snapshot))
+        met = closeness_of(snapshot, asked, order, passages.headers(order))
         if met is not None:
-            late.append(late_signals(asked.text, found.dense, met))
+            late.append(late_signals(asked.text, hits, met))
     return {"late": late, "plain": plain} if late else {"plain": plain}
+
+
+class Passages:
+    """Passages that questions have found, each read once for all of them."""
+
+    def __init__(self, snapshot: Snapshot, questions: Sequence[Asked]) -> None:
+        self._snapshot = snapshot
+        self._asked = frozenset(token for asked in questions for token in tokenize(asked.text))
+        self._texts: dict[int, str] = {}
+        self._headers: dict[int, int] = {}
+        self._words: dict[int, frozenset[str]] = {}
+
+    def read(self, chunk_ids: Sequence[int]) -> None:
+        """Have these at hand."""
+        missing = [chunk_id for chunk_id in dict.fromkeys(chunk_ids) if chunk_id not in self._texts]
+        for start in range(0, len(missing), _READ_AT_ONCE):
+            some = missing[start : start + _READ_AT_ONCE]
+            for chunk_id, chunk in zip(some, self._snapshot.chunks(some), strict=True):
+                self._texts[chunk_id], self._headers[chunk_id] = chunk.text, chunk.header_tokens
+
+    def headers(self, chunk_ids: Sequence[int]) -> list[int]:
+        """How many tokens of each are its header's. They were `read`."""
+        return [self._headers[chunk_id] for chunk_id in chunk_ids]
+
+    def words(self, chunk_ids: Sequence[int]) -> list[frozenset[str]]:
+        """Which tokens of the questions each holds. They were `read`."""
+        for chunk_id in chunk_ids:
+            if chunk_id not in self._words:
+                self._words[chunk_id] = self._asked.intersection(tokenize(self._texts[chunk_id]))
+        return [self._words[chunk_id] for chunk_id in chunk_ids]
 
 
 def unrelated_distance(vectors: Matrix) -> float:
@@ -127,7 +175,7 @@ def passing_point(distances: Distances) -> float:
     return _rounded_down(float(np.sort(distances)[first_too_many]))
 
 
-def strong_evidence(snapshot: Snapshot, question: str, common: AbstractSet[str]) -> bool:
+def strong_evidence(snapshot: Snapshot, question: str, common: AbstractSet[str], passages: Passages) -> bool:
     """Whether the folder may well be about this question: one passage holds nearly all of its telling words.
 
     Telling words are not `common` and stand in at most 5 % of the passages. At least two of them must stand
@@ -142,14 +190,15 @@ def strong_evidence(snapshot: Snapshot, question: str, common: AbstractSet[str])
         for token, count in frequency.items()
         if count <= max(1.0, 0.05 * total)
     }
-    enough = 0.75 * sum(telling.values())
-    present = [token for token in telling if frequency[token]]
-    if len(present) < 2 or sum(telling[token] for token in present) < enough:
+    enough = 0.75 * math.fsum(telling.values())
+    present = [token for token in sorted(telling) if frequency[token]]
+    if len(present) < 2 or math.fsum(telling[token] for token in present) < enough:
         return False
-    hits = snapshot.lexical(present, 5, _EVERYWHERE)
-    for chunk in snapshot.chunks([hit.chunk_id for hit in hits]):
-        held = telling.keys() & set(tokenize(chunk.text))
-        if len(held) >= 2 and sum(telling[token] for token in held) >= enough:
+    best = [hit.chunk_id for hit in snapshot.lexical(present, 5, _EVERYWHERE)]
+    passages.read(best)
+    for words in passages.words(best):
+        held = telling.keys() & words
+        if len(held) >= 2 and math.fsum(telling[token] for token in held) >= enough:
             return True
     return False
 

@@ -13,21 +13,22 @@ def fuse(rankings: Sequence[Sequence[int]], k: int = K) -> list[int]:
     """Reciprocal rank fusion: ids by descending sum of 1 / (k + rank), rank counted from 1 in each ranking.
 
     An id counts once in a ranking, at its best place. Equal sums are ordered by the best rank anywhere, then
-    by id, so that the order depends on nothing but the ranks (not on the order of the rankings either).
+    by the ranks in the rankings as they are given: what an id is does not matter, only where it stands.
     Source: Cormack, Clarke, Büttcher 2009, SIGIR, p. 758.
 
     Raises ValueError when k is negative.
     """
     if k < 0:
         raise ValueError(f"k must not be negative, got {k}")
-    ranks: dict[int, list[int]] = {}
-    for ranking in rankings:
+    absent = [math.inf] * len(rankings)
+    ranks: dict[int, list[float]] = {}
+    for place, ranking in enumerate(rankings):
         for rank, chunk_id in enumerate(dict.fromkeys(ranking), start=1):
-            ranks.setdefault(chunk_id, []).append(rank)
+            ranks.setdefault(chunk_id, absent.copy())[place] = rank
 
-    def place(chunk_id: int) -> tuple[float, int, int]:
+    def order(chunk_id: int) -> tuple[float, float, list[float]]:
+        found = ranks[chunk_id]
         # fsum is exact, so the same ranks in another order give the same sum, bit for bit.
-        score = math.fsum(1.0 / (k + rank) for rank in ranks[chunk_id])
-        return -score, min(ranks[chunk_id]), chunk_id
+        return -math.fsum(1.0 / (k + rank) for rank in found), min(found), found
 
-    return sorted(ranks, key=place)
+    return sorted(ranks, key=order)

@@ -18,6 +18,7 @@ from ragchat.chunking.graphemes import has_visible
 from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
 from ragchat.errors import IndexStale, UsageError
 from ragchat.index.protocol import Scope, Snapshot
+from ragchat.index.tokens import tokenize
 from ragchat.retrieval.adaptive import LARGEST_STEPS, Kind
 from ragchat.retrieval.gate import NOBODY, judge
 from ragchat.retrieval.identifiers import is_code
@@ -36,7 +37,7 @@ from ragchat.retrieval.search import (
     find,
     reordered,
 )
-from ragchat.retrieval.signals import STANDING_OUT, late_signals, plain_signals
+from ragchat.retrieval.signals import LOOKED_AT, STANDING_OUT, late_signals, plain_signals
 from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold, ThresholdPart
 from ragchat.settings import RetrievalSettings
 
@@ -124,7 +125,7 @@ class Retriever:
         found = find(self._snapshot, asked, self._settings.candidates, scope, exact=exact)
         searched = perf_counter()
         late = self._settings.rerank == "late"
-        met = closeness_of(self._snapshot, asked, found) if late else None
+        met = self._closeness(asked, found) if late else None
         candidates = self._reranked(asked, found, met)
         rerank_ms = (perf_counter() - searched) * 1000.0
         threshold = self._threshold_for(asked, found, met, scope)
@@ -142,6 +143,11 @@ class Retriever:
         if self._settings.neighbours and _any_sent(judged):
             judged = with_neighbours(judged, self._snapshot)
         return _Tried(judged, threshold, literal, rerank_ms)
+
+    def _closeness(self, asked: Asked, found: Found) -> Closeness | None:
+        first = found.candidates[:DEPTH]
+        headers = [candidate.chunk.header_tokens for candidate in first]
+        return closeness_of(self._snapshot, asked, [candidate.chunk_id for candidate in first], headers)
 
     def _reranked(self, asked: Asked, found: Found, met: Closeness | None) -> Sequence[Candidate]:
         first = found.candidates[:DEPTH]
@@ -162,7 +168,8 @@ class Retriever:
         if gate is None:
             return replace(self._threshold, gates=())
         if met is None:
-            signals = plain_signals(asked.text, found.dense, found.candidates, self._snapshot)
+            held = [set(tokenize(each.chunk.text)) for each in found.candidates[:LOOKED_AT]]
+            signals = plain_signals(asked.text, found.dense, held, self._snapshot)
         else:
             signals = late_signals(asked.text, found.dense, met)
         parts = gate.parts(signals)

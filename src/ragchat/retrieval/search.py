@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ragchat.embedding.embedder import Embedder, Matrix, Vector
+from ragchat.embedding.embedder import Embedder, EmbedderStamp, Matrix, Vector
 from ragchat.index.protocol import Hit, Scope, Snapshot
 from ragchat.index.tokens import tokenize
 from ragchat.retrieval.fusion import fuse
@@ -46,33 +46,38 @@ def asked_with(embedder: Embedder, text: str) -> Asked:
 
 
 def find(snapshot: Snapshot, asked: Asked, limit: int, scope: Scope, *, exact: bool = False) -> Found:
-    """At most `limit` proposals of each search, fused. exact: as for `Snapshot.dense`.
+    """At most `limit` proposals of each search, fused. exact: as for `Snapshot.dense`."""
+    dense = snapshot.dense(asked.vector, limit, scope, exact=exact)
+    lexical = snapshot.lexical(tokenize(asked.text), limit, scope)
+    order = fused_order(snapshot.stamp.embedder, asked.text, dense, lexical)
+    return Found(dense, candidates_of(snapshot, order, asked.vector, _ranks(dense), _ranks(lexical), lexical))
+
+
+def fused_order(
+    embedder: EmbedderStamp, question: str, dense: Sequence[Hit], lexical: Sequence[Hit]
+) -> list[int]:
+    """Ids of the chunks that either search proposes, best first.
 
     In a script that the embedder cannot read its order is chance, and what BM25 found comes first: of 507
     Japanese questions the built-in model's 9 % have the right passage first, BM25's 90 %, both fused 21 %.
     """
-    dense = snapshot.dense(asked.vector, limit, scope, exact=exact)
-    lexical = snapshot.lexical(tokenize(asked.text), limit, scope)
     by_distance, by_words = ([hit.chunk_id for hit in hits] for hits in (dense, lexical))
-    if can_read(snapshot.stamp.embedder, asked.text):
-        order = fuse([by_distance, by_words])
-    else:
-        order = list(dict.fromkeys([*by_words, *by_distance]))
-    return Found(dense, candidates_of(snapshot, order, asked.vector, _ranks(dense), _ranks(lexical), lexical))
+    if can_read(embedder, question):
+        return fuse([by_distance, by_words])
+    return list(dict.fromkeys([*by_words, *by_distance]))
 
 
-def closeness_of(snapshot: Snapshot, asked: Asked, found: Found) -> Closeness | None:
-    """MaxSim of the first `DEPTH` candidates.
+def closeness_of(
+    snapshot: Snapshot, asked: Asked, chunk_ids: Sequence[int], headers: Sequence[int]
+) -> Closeness | None:
+    """MaxSim of these passages, `DEPTH` at the most. headers: how many tokens of each are its header's.
 
     None where the question or the index has no token vectors, or where the embedder cannot read the question.
     """
-    first = found.candidates[:DEPTH]
-    if not len(asked.tokens) or not first or not can_read(snapshot.stamp.embedder, asked.text):
+    if not len(asked.tokens) or not chunk_ids or not can_read(snapshot.stamp.embedder, asked.text):
         return None
-    tokens = snapshot.token_vectors([candidate.chunk_id for candidate in first])
-    if tokens is None:
-        return None
-    return closeness(asked.tokens, tokens, [candidate.chunk.header_tokens for candidate in first])
+    tokens = snapshot.token_vectors(chunk_ids)
+    return None if tokens is None else closeness(asked.tokens, tokens, headers)
 
 
 def candidates_of(

@@ -7,7 +7,9 @@ search that was made anyway.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,14 +18,13 @@ from ragchat.embedding.embedder import Vector
 from ragchat.index.protocol import Hit, Snapshot
 from ragchat.index.tokens import tokenize
 from ragchat.retrieval.late import Closeness
-from ragchat.retrieval.trace import Candidate
 from ragchat.retrieval.words import asking_words, whole_words, word_weights
 
 WORDING, STANDING_OUT, TELLING = "wording", "standing out", "telling words"
 
 FIFTH = 5
 """The best is compared with the fifth best: four are sent, and an answer may stand in all of them."""
-_LOOKED_AT = 10
+LOOKED_AT = 10
 """So many candidates are read for the question's telling words."""
 
 
@@ -55,14 +56,16 @@ def late_signals(question: str, dense: Sequence[Hit], closeness: Closeness) -> S
 
 
 def plain_signals(
-    question: str, dense: Sequence[Hit], candidates: Sequence[Candidate], snapshot: Snapshot
+    question: str, dense: Sequence[Hit], held: Sequence[AbstractSet[str]], snapshot: Snapshot
 ) -> Signals:
     """Without token vectors. `standing out`: how much nearer the nearest is than the fifth; `telling words`:
     the share, weighed by idf, that one of the best candidates holds.
+
+    held: the tokens of each of the best `LOOKED_AT`.
     """
     distances = np.array([hit.value for hit in dense], dtype=np.float32)
     others = {
-        TELLING: _telling_share(question, candidates[:_LOOKED_AT], snapshot),
+        TELLING: _telling_share(question, held, snapshot),
         STANDING_OUT: _above_fifth(1 - distances),
     }
     return Signals(_count_words(question), dense[0].value, others)
@@ -77,9 +80,9 @@ def _count_words(question: str) -> int:
     return len(whole_words(tokenize(question)))
 
 
-def _telling_share(question: str, candidates: Sequence[Candidate], snapshot: Snapshot) -> float:
+def _telling_share(question: str, held: Sequence[AbstractSet[str]], snapshot: Snapshot) -> float:
     weights = word_weights(whole_words(tokenize(question)) - asking_words(), snapshot)
     if not weights:
         return 0.0
-    held = (weights.keys() & set(tokenize(candidate.chunk.text)) for candidate in candidates)
-    return max((sum(weights[word] for word in words) for words in held), default=0.0) / sum(weights.values())
+    shares = (math.fsum(weights[word] for word in weights.keys() & words) for words in held)
+    return max(shares, default=0.0) / math.fsum(weights.values())

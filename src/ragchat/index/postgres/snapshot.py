@@ -188,17 +188,9 @@ class PostgresSnapshot:
             return None
         return [unpack_tokens(bytes(row[1])) for row in rows]
 
-    def nearest(self, questions: Matrix) -> Vector:
-        """For each question (rows) the distance of its nearest chunk; infinite where there is no chunk."""
-        self._check(questions)
-        best = np.full(len(questions), -np.inf, dtype=np.float32)
-        with self._querying() as connection, connection.cursor("vectors", binary=True) as cursor:
-            cursor.execute(f"SELECT vector_send(vector) FROM {self._schema}.vectors")
-            while rows := cursor.fetchmany(_BATCH):
-                cosines = questions @ self._matrix([row[0] for row in rows]).T
-                np.maximum(best, cosines.max(axis=1), out=best)
-        distances: Vector = np.maximum(1 - best, 0)
-        return distances
+    def dense_of_each(self, questions: Matrix, limit: int) -> list[list[Hit]]:
+        """`dense` of each question (row), everywhere."""
+        return [self.dense(question, limit, Scope()) for question in questions]
 
     def _nearest(
         self, connection: Connection, question: Vector, limit: int, scope: Scope, *, index: bool

@@ -91,6 +91,14 @@ class PostgresIndex:
                 return 0
             return library.number(connection, f"SELECT coalesce(sum(chunks), 0) FROM {schema}.totals")
 
+    def generation(self) -> int:
+        """Another number after every change of what a snapshot would hold; loads nothing."""
+        with self._transaction() as connection:
+            schema = self._kept(connection)
+            if schema is None:
+                return 0
+            return library.number(connection, f"SELECT coalesce(sum(changes), 0) FROM {schema}.totals")
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Several may write: each document is replaced in a transaction of its own."""
