@@ -78,6 +78,7 @@ def outcome_of(
         ranks=dict.fromkeys(("dense", "bm25", "hybrid", "ragchat"), ranks),
         nearest=nearest,
         threshold=threshold,
+        unlimited=threshold,
         refused=refused,
         sent=0 if refused else 1,
         sent_whole=not refused and rank == 1,

@@ -29,7 +29,7 @@ def off_topic(kind: Kind, count: int = 300, seed: int = 0) -> list[Signals]:
 
 
 def threshold(gate: FolderGate, signals: Signals) -> float:
-    return gate.value(gate.parts(signals))
+    return gate.value(gate.limited(gate.parts(signals)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -65,10 +65,8 @@ def test_the_parts_add_up_to_the_number(kind: Kind) -> None:
     for one in off_topic(kind, seed=7):
         parts = gate.parts(one)
         assert {part.name for part in parts} == {"length", *gate.others}
-        assert threshold(gate, one) == pytest.approx(
-            max(0, gate.base + sum(p.shift for p in parts)), abs=5e-4
-        )
-        assert float(f"{threshold(gate, one):.3f}") == threshold(gate, one)
+        assert gate.value(parts) == pytest.approx(max(0, gate.base + sum(p.shift for p in parts)), abs=5e-4)
+        assert float(f"{gate.value(parts):.3f}") == gate.value(parts)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -85,8 +83,32 @@ def test_one_odd_signal_moves_it_by_a_bounded_amount_and_never_beyond_the_farthe
     usual = {other: known.value for other, known in gate.others.items()}
     far, farther = (Signals(8, 0.5, {**usual, name: value}) for value in (1e3, 1e6))
     assert gate.parts(far) == gate.parts(farther)
-    assert threshold(gate, Signals(8, 0.5, dict.fromkeys(usual, 1e6))) == 0.9
+    met = gate.parts(Signals(8, 0.5, dict.fromkeys(usual, 1e6)))
+    assert gate.value(met) == 0.9
     assert threshold(gate, Signals(8, 0.5, dict.fromkeys(usual, -1e6))) == 0.0
+
+
+def test_nothing_as_far_as_unrelated_questions_lie_is_evidence() -> None:
+    made = off_topic("late")
+    gate = fit_folder_gate("late", made, LIMITS)
+    assert gate.base < gate.reach <= np.mean([one.nearest for one in made])
+    met = Signals(8, 0.5, dict.fromkeys(gate.others, 1e6))
+    assert threshold(gate, met) == gate.reach
+    parts = gate.limited(gate.parts(met))
+    assert parts[-1].name == "limit"
+    assert gate.base + sum(part.shift for part in parts) == pytest.approx(gate.reach)
+    # It never lies within the folder's own threshold, nor beyond what any folder may have.
+    assert fit_folder_gate("late", made, Limits(passing_point, 0.95, 2.0, 2.0)).reach == 0.95
+    assert fit_folder_gate("late", made, Limits(passing_point, 0.0, 0.6, 2.0)).reach == 0.6
+
+
+def test_what_is_as_near_as_can_be_passes_where_token_vectors_are_compared() -> None:
+    late, plain = (
+        fit_folder_gate(kind, off_topic(kind), Limits(passing_point, 0.0, 0.6, 0.9, closest=0.2))
+        for kind in KINDS
+    )
+    for gate, least in ((late, 0.2), (plain, 0.0)):
+        assert threshold(gate, Signals(8, 0.1, dict.fromkeys(gate.others, -1e6))) == least
 
 
 def test_the_folders_threshold_keeps_to_its_limits_and_tells_where_it_would_be() -> None:

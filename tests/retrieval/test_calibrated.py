@@ -22,11 +22,13 @@ def an_index() -> MemoryIndex:
 
 
 def test_the_threshold_and_what_adapts_it_move_together() -> None:
-    gate = FolderGate("late", 0.6, 0.6, 2.0, Usual(0.7, 0.0, 0.1), {}, 0.9)
+    gate = FolderGate("late", 0.6, 0.6, 2.0, Usual(0.7, 0.0, 0.1), {}, 0.9, reach=0.7)
     auto = Threshold(0.6, "auto", "5 %", (gate,))
     told = moved(auto, MOVED)
     assert (told.value, told.origin, told.detail) == (0.55, "calibrated", MOVED.detail)
-    assert [one.base for one in told.gates] == [0.55]
+    assert [(one.base, one.reach) for one in told.gates] == [(0.55, 0.7)]
+    (wider,) = moved(auto, Calibration(0.05, "")).gates
+    assert (wider.base, wider.reach) == (0.65, 0.75)
     assert moved(auto, None) is auto
     assert moved(Threshold(0.6, "default"), Calibration(-9, "")).value == 0.0
 

@@ -433,7 +433,7 @@ def test_what_words_put_first_is_sent_once_such_a_question_has_passed() -> None:
     snapshot = MemorySnapshot(notes, embedder, vectors)
     usual = Usual(0.0, 0.0, 1.0)
     others = dict.fromkeys(gate_weights()["plain"], Usual(0.0, 0.0, 1.0, weight=0.0))
-    gate = FolderGate("plain", 0.2, 0.2, 2.0, usual, others, farthest=0.9)
+    gate = FolderGate("plain", 0.2, 0.2, 2.0, usual, others, farthest=0.9, reach=0.9)
     threshold = Threshold(0.2, "auto", "", gates=(gate,))
     trace = Retriever(snapshot, embedder, RetrievalSettings(), threshold).retrieve(question)
     assert [source.chunk.document for source in trace.sources] == ["会議.md", "日記.md"]

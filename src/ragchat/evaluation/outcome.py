@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.evaluation.questions import Gold, Question
+from ragchat.retrieval.adaptive import LIMIT
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
 Ranking = Literal["dense", "bm25", "hybrid", "ragchat"]
@@ -45,6 +46,7 @@ class Outcome:
     """One question asked.
 
     nearest, threshold: cosine distances; nearest is infinite where there was no candidate.
+    unlimited: the threshold before it was kept within the folder's reach.
     sent: chunks passed on. sent_whole, sent_every: whether the gold is among them, as in `Ranks`.
     milliseconds: from the question to the judged candidates.
     """
@@ -53,6 +55,7 @@ class Outcome:
     ranks: dict[Ranking, Ranks]
     nearest: float
     threshold: float
+    unlimited: float
     refused: bool
     sent: int
     sent_whole: bool
@@ -61,8 +64,11 @@ class Outcome:
 
     @property
     def excess(self) -> float:
-        """How far the nearest passage lies beyond the question's own threshold; refused above 0."""
-        return self.nearest - self.threshold
+        """How far the nearest passage lies beyond the question's own threshold; refused above 0.
+
+        Within it, what counts is the threshold before its limit: that is what `ragchat calibrate` moves.
+        """
+        return self.nearest - (self.unlimited if self.nearest <= self.threshold else self.threshold)
 
 
 def observe(question: Question, trace: RetrievalTrace) -> Outcome:
@@ -74,6 +80,7 @@ def observe(question: Question, trace: RetrievalTrace) -> Outcome:
         ranks={ranking: _ranks(question.golds, _ranked(trace, ranking)) for ranking in RANKINGS},
         nearest=math.inf if trace.nearest is None else trace.nearest,
         threshold=trace.threshold.value,
+        unlimited=trace.threshold.value - sum(p.shift for p in trace.threshold.parts if p.name == LIMIT),
         refused=trace.refused,
         sent=len(sent),
         sent_whole=found.whole is not None,

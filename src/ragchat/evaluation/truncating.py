@@ -53,10 +53,15 @@ class Truncating:
 
     def _beginning(self, text: str) -> str:
         """The longest beginning of the text that the window holds."""
-        if self._embedder.count_tokens(text) <= self._embedder.window:
+
+        def tokens(length: int) -> int:
+            return self._embedder.count_tokens(text[:length])
+
+        # A section may be a book: no more of it is counted than is likely to fit.
+        window = self._embedder.window
+        most = window
+        while most < len(text) and tokens(most) <= window:
+            most *= 2
+        if most >= len(text) and tokens(len(text)) <= window:
             return text
-        lengths = range(1, len(text))
-        fitting = bisect_right(
-            lengths, self._embedder.window, key=lambda length: self._embedder.count_tokens(text[:length])
-        )
-        return text[:fitting]
+        return text[: bisect_right(range(1, min(most, len(text))), window, key=tokens)]

@@ -29,6 +29,8 @@ from ragchat.retrieval.trace import ThresholdPart
 Kind = Literal["late", "plain"]
 Distances = npt.NDArray[np.float64]
 
+LIMIT = "limit"
+"""The shift that keeps a threshold within the folder's reach."""
 LARGEST_STEPS = 4.0
 """A signal counts for so many spreads at most, either way: one odd number must not decide alone."""
 _SMALLEST_SPREAD = 0.01
@@ -56,12 +58,14 @@ class Limits:
 
     passing_point: of the distances of off-topic questions, the threshold that few enough of them pass.
     lowest, highest: the folder's threshold lies between them. farthest: no question's goes beyond it.
+    closest: what is as near as this always passes, where token vectors are compared.
     """
 
     passing_point: Callable[[Distances], float]
     lowest: float
     highest: float
     farthest: float
+    closest: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,9 @@ class FolderGate:
     base: cosine distance at which a question passes whose signals are as usual; `passing` within limits.
     passing: the same, such that few enough off-topic questions pass.
     length: ln(1 + words) of a question of usual length. nearest, others: what is usual.
-    farthest: no question's threshold goes beyond it.
+    closest, farthest: every question's threshold lies between them.
+    reach: what lies beyond it is no evidence, however well the words are met: unrelated questions lie as
+        far from these notes as that, and in notes without meaning some passage stands out by chance.
     """
 
     kind: Kind
@@ -81,6 +87,8 @@ class FolderGate:
     nearest: Usual
     others: Mapping[str, Usual]
     farthest: float
+    reach: float
+    closest: float = 0.0
 
     def parts(self, signals: Signals) -> tuple[ThresholdPart, ...]:
         """The shifts of this question's threshold, in cosine distance, by signal."""
@@ -92,10 +100,15 @@ class FolderGate:
             shifts.append(ThresholdPart(name, usual.weight * self.nearest.spread * steps))
         return tuple(shifts)
 
+    def limited(self, parts: Sequence[ThresholdPart]) -> tuple[ThresholdPart, ...]:
+        """The same shifts, with one more where they would lead beyond `reach`."""
+        beyond = self.base + sum(part.shift for part in parts) - self.reach
+        return (*parts, ThresholdPart(LIMIT, -beyond)) if beyond > 0 else tuple(parts)
+
     def value(self, parts: Sequence[ThresholdPart]) -> float:
         """The question's threshold, in the three decimals that are shown."""
         moved = self.base + sum(part.shift for part in parts)
-        return round(min(max(moved, 0.0), self.farthest), 3)
+        return round(min(max(moved, self.closest), self.farthest), 3)
 
 
 def fit_folder_gate(
@@ -123,7 +136,18 @@ def fit_folder_gate(
 
     def gate(passing: float, others: Mapping[str, Usual]) -> FolderGate:
         base = min(max(passing, limits.lowest), limits.highest)
-        return FolderGate(kind, base, passing, float(lengths.mean()), nearest, others, limits.farthest)
+        return FolderGate(
+            kind,
+            base,
+            passing,
+            float(lengths.mean()),
+            nearest,
+            others,
+            farthest=limits.farthest,
+            reach=max(base, min(limits.highest, math.floor(nearest.value * 1000) / 1000)),
+            # The gate without token vectors also judges scripts whose distances are chance.
+            closest=limits.closest if kind == "late" else 0.0,
+        )
 
     def passing_with(others: Mapping[str, Usual]) -> float:
         shifts = [sum(part.shift for part in gate(0.0, others).parts(one)) for one in signals]

@@ -48,7 +48,10 @@ def moved(threshold: Threshold, calibration: Calibration | None) -> Threshold:
     if calibration is None:
         return threshold
     shift = calibration.shift
-    gates = tuple(replace(gate, base=_within(gate.base + shift)) for gate in threshold.gates)
+    gates = tuple(
+        replace(gate, base=_within(gate.base + shift), reach=_within(gate.reach + max(shift, 0.0)))
+        for gate in threshold.gates
+    )
     value = gates[0].base if gates else _within(threshold.value + shift)
     return Threshold(value, "calibrated", calibration.detail, gates)
 

@@ -176,6 +176,7 @@ class Retriever:
         if scope != EVERYWHERE:
             # In a part of the folder a passage lacks the competitors that it was measured against.
             parts = tuple(part for part in parts if part.name != STANDING_OUT or part.shift < 0)
+        parts = gate.limited(parts)
         moved = gate.value(parts)
         if moved >= found.dense[0].value and not can_read(self._embedder.stamp, asked.text):
             # Distances are chance here: what words have put first is sent, once the question has passed.

@@ -23,7 +23,8 @@ ThresholdOrigin = Literal["auto", "calibrated", "setting", "default", "provision
 class ThresholdPart:
     """One reason why a question's threshold is not the folder's.
 
-    name: "length", or a signal of `Signals`. shift: in cosine distance, positive where it lets more pass.
+    name: "length", a signal of `Signals`, or "limit" where the others would lead too far.
+    shift: in cosine distance, positive where it lets more pass.
     """
 
     name: str
