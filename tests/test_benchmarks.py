@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from benchmarks import synthetic
 from benchmarks.__main__ import SUBJECTS, main
 from benchmarks.compare import main as compare
 from benchmarks.report import Row, as_json, as_table
 from benchmarks.series import Series, take_turns
-
 from ragchat import paths
 
 

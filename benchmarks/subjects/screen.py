@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.ollama_script import Pause, Reply, Step, pieces
-from tests.ollama_server import OllamaTestServer
-
 from benchmarks.plan import Plan
 from benchmarks.report import Row, row_of
 from benchmarks.series import Series, take_turns
 from benchmarks.synthetic import blocks
 from benchmarks.terminal import Terminal
+from tests.ollama_script import Pause, Reply, Step, pieces
+from tests.ollama_server import OllamaTestServer
 
 SUBJECT = "screen"
 

@@ -1,0 +1,1 @@
+"""The documentation, and `python -m docs.make`, which makes its pictures and tables."""
