@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from ragchat.answering.assistant import Assistant
@@ -11,7 +11,7 @@ from ragchat.answering.model_memory import ModelMemory
 from ragchat.answering.ollama import OllamaServer
 from ragchat.answering.retrieves import EVERYWHERE
 from ragchat.chunking.chunk import Chunk
-from ragchat.index.protocol import Coverage, Scope
+from ragchat.index.protocol import Coverage, Scope, Source
 from ragchat.retrieval.trace import Candidate, RetrievalTrace, Threshold, Verdict
 from ragchat.settings import OllamaSettings
 from tests.doubles import WordEmbedder
@@ -83,6 +83,9 @@ class FixedRetriever:
 
     def __init__(self, trace: RetrievalTrace) -> None:
         self.trace = trace
+
+    def sources(self) -> Mapping[str, Source]:
+        return {}
 
     def retrieve(
         self, question: str, scope: Scope = EVERYWHERE, admit: AbstractSet[int] = frozenset()

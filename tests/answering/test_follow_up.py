@@ -10,7 +10,7 @@ import pytest
 
 from ragchat.answering.follow_up import retrieve_follow_up
 from ragchat.answering.retrieves import EVERYWHERE, NOBODY
-from ragchat.index.protocol import Scope
+from ragchat.index.protocol import Scope, Source
 from ragchat.retrieval.gate import judge
 from ragchat.retrieval.trace import RetrievalTrace
 from tests.answering.making import GARDEN, a_candidate, a_chunk, a_trace, an_assistant
@@ -25,6 +25,9 @@ class Distances:
     def __init__(self, distances: Mapping[str, tuple[float, float]]) -> None:
         self._distances = distances
         self.searched: list[str] = []
+
+    def sources(self) -> Mapping[str, Source]:
+        return {}
 
     def retrieve(
         self, question: str, scope: Scope = EVERYWHERE, admit: AbstractSet[int] = NOBODY

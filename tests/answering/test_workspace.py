@@ -21,7 +21,8 @@ from ragchat.answering.workspace import Workspace
 from ragchat.embedding import registry
 from ragchat.errors import FolderMissing, IndexMissing, IndexStale
 from ragchat.index.progress import IndexProgress
-from ragchat.index.protocol import Coverage, Scope
+from ragchat.index.protocol import Coverage
+from ragchat.retrieval.filters import Filters
 from ragchat.settings import EmbeddingSettings, OllamaSettings, RetrievalSettings, Settings
 from tests.answering.making import the_answer
 from tests.doubles import WordEmbedder
@@ -124,7 +125,7 @@ def test_an_off_topic_question_after_an_on_topic_one_sends_nothing(
 
 def test_a_scope_keeps_the_threshold(workspace: Workspace, server: OllamaTestServer) -> None:
     workspace.update()
-    trace = workspace.assistant().retrieve(ASKED, scope=Scope(prefix="garden"))
+    trace = workspace.assistant().retrieve(ASKED, filters=Filters(within=("garden",)))
     assert trace.refused
     assert {candidate.chunk.document for candidate in trace.candidates} <= {"garden.md"}
     assert search_json(trace)["sources"] == []

@@ -11,9 +11,11 @@ import signal
 import threading
 from pathlib import Path
 
+import click
 import pytest
 
 from ragchat.answering.workspace import Workspace
+from ragchat.cli.program import program
 from tests.cli.conftest import Ragchat
 from tests.doubles import WordEmbedder
 from tests.ollama_server import Break, OllamaTestServer, Reply, Stall, TestModel
@@ -280,3 +282,104 @@ def test_a_sentence_that_its_source_does_not_say_is_told(
         ([1], True),
         ([1], False),
     ]
+
+
+def write_years(notes: Path) -> None:
+    (notes / "work").mkdir(exist_ok=True)
+    (notes / "work" / "2024-05-01 lease.md").write_text(
+        "---\ntags: [tax]\n---\nThe lease ends on 31 March 2027.\n"
+    )
+    (notes / "work" / "2025-05-01 lease.md").write_text("The lease ends on 31 March 2027. #tax/late\n")
+
+
+@pytest.mark.parametrize(
+    ("typed", "options", "documents"),
+    [
+        ("in:work/ ", (), {"work/2024-05-01 lease.md", "work/2025-05-01 lease.md"}),
+        ("", ("--in", "work"), {"work/2024-05-01 lease.md", "work/2025-05-01 lease.md"}),
+        ("in:house/ in:work/ -tag:tax ", (), {"house/lease.md"}),
+        ("tag:tax after:2025 ", (), {"work/2025-05-01 lease.md"}),
+        ("", ("--tag", "tax", "--before", "2025"), {"work/2024-05-01 lease.md"}),
+        ("before:2025 ", ("--in", "work/"), {"work/2024-05-01 lease.md"}),
+    ],
+)
+def test_filters_choose_the_notes(
+    typed: str, options: tuple[str, ...], documents: set[str], ragchat: Ragchat, notes: Path
+) -> None:
+    write_years(notes)
+    told = ragchat("search", f"{typed}{ON_TOPIC}", *NEAR, *options, "--json")
+    found = json.loads(told.out)
+    assert {source["document"] for source in found["sources"]} | {
+        other for source in found["sources"] for other in source.get("also_in", ())
+    } == documents
+    assert found["question"] == ON_TOPIC
+    assert found["filters"]["notes"] >= len(documents)
+
+
+def test_a_filtered_answer_says_what_was_searched(ragchat: Ragchat, notes: Path) -> None:
+    write_years(notes)
+    ragchat("index")
+    total = json.loads(ragchat("status", "--json").out)["documents"]["indexed"]
+    told = ragchat("ask", f"in:work/ {ON_TOPIC}", *NEAR)
+    assert f"searched 2 of {total} notes (in:work/)" in told.err
+    answer = json.loads(ragchat("ask", ON_TOPIC, *NEAR, "--in", "work/", "--tag", "tax", "--json").out)
+    assert answer["question"] == ON_TOPIC
+    assert answer["filters"] == {"text": "in:work/ tag:tax", "within": ["work/"], "tags": ["tax"], "notes": 2}
+    assert answer["coverage"] == {"indexed": 2, "failed": 0, "stale": 0, "outside": total - 2}
+
+
+def test_a_filtered_refusal_names_its_filter(ragchat: Ragchat, notes: Path, server: OllamaTestServer) -> None:
+    write_years(notes)
+    told = ragchat("ask", f"in:work/ {OFF_TOPIC}", *NEAR)
+    assert told.code == 1
+    assert told.out == f'NO ANSWER: nothing under cosine distance 0.700 for "{OFF_TOPIC}" (in:work/)\n'
+    told = ragchat("ask", f"in:work/ after:2026 {ON_TOPIC}", *NEAR)
+    assert told.code == 1
+    assert "no passage of the notes lies in in:work/ after:2026" in told.err
+    assert "searched 0 of" in told.err
+    assert server.count("/api/chat") == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("in:wrok/ x", "in:wrok/: no note's name begins so; did you mean work/"),
+        ("tag:tex x", "tag:tex: no note has this tag; did you mean tax"),
+        ("after:soon x", "after:soon is no date"),
+        ("in:work/", "the question is empty"),
+    ],
+)
+def test_a_filter_that_means_nothing_is_a_mistake(
+    typed: str, words: str, ragchat: Ragchat, notes: Path
+) -> None:
+    write_years(notes)
+    told = ragchat("ask", typed)
+    assert told.code == 2
+    assert told.out == ""
+    assert words in told.err
+
+
+def test_a_follow_up_keeps_the_filters_until_it_has_others(ragchat: Ragchat, notes: Path) -> None:
+    write_years(notes)
+    ragchat("ask", f"in:work/ {ON_TOPIC}", *NEAR)
+    kept = json.loads(ragchat("ask", ON_TOPIC, *NEAR, "--follow-up", "--json").out)
+    assert kept["filters"]["text"] == "in:work/"
+    assert kept["follows"] == ON_TOPIC
+    others = json.loads(ragchat("ask", f"in:house/ {ON_TOPIC}", *NEAR, "--follow-up", "--json").out)
+    assert others["filters"]["text"] == "in:house/"
+    dropped = json.loads(ragchat("ask", f"in:/ {ON_TOPIC}", *NEAR, "--follow-up", "--json").out)
+    assert dropped["coverage"]["outside"] == 0
+    assert "filters" not in json.loads(ragchat("ask", ON_TOPIC, *NEAR, "--json").out)
+
+
+def test_the_shell_completes_places_and_tags(ragchat: Ragchat, notes: Path) -> None:
+    write_years(notes)
+    ragchat("index")
+    ask = program.get_command(click.Context(program), "ask")
+    assert ask is not None
+    context = click.Context(ask)
+    context.params = {"folder": notes}
+    parameters = {parameter.name: parameter for parameter in ask.params}
+    for name, typed, wanted in [("within", "wo", "work/"), ("tags", "ta", "tax"), ("tags", "x", None)]:
+        found = [item.value for item in parameters[name].shell_complete(context, typed)]
+        assert found[:1] == ([wanted] if wanted else [])

@@ -14,6 +14,7 @@ from ragchat.errors import IndexMissing, RevisionConflict
 from ragchat.index.packing import text_digest
 from ragchat.index.protocol import Coverage, Hit, Index, IndexStamp, Scope, Snapshot
 from ragchat.index.tokens import tokenize
+from ragchat.retrieval.filters import Filters, narrow
 from tests.doubles import WordEmbedder
 from tests.index.building import EMBEDDER, STAMP, chunks_of, document, embed, put, source, tokens_of
 
@@ -180,6 +181,49 @@ class IndexContract(ABC):
             lexical = [hit.chunk_id for hit in snapshot.lexical(tokens, 9, scope)]
             for ids in (dense, lexical, snapshot.containing("lease", scope, 9)):
                 assert {chunk.document for chunk in snapshot.chunks(ids)} == names
+
+    @pytest.mark.parametrize(
+        ("filters", "names"),
+        [
+            (Filters(within=("house/",)), {"house/2024-01-01 a.md", "house/b.md"}),
+            (Filters(without=("house/",)), {"house.md", "work/2025-06-30.md"}),
+            (Filters(within=("b.md",)), {"house/b.md"}),
+            (Filters(tags=("tax",)), {"house/b.md", "work/2025-06-30.md"}),
+            (Filters(tags=("tax",), not_tags=("tax/late",)), {"house/b.md"}),
+            (Filters(after="2025", before="2025-06-30"), {"house/b.md"}),
+            (Filters(after="2025"), {"house/b.md", "work/2025-06-30.md"}),
+            (Filters(within=("house.md",), after="2025"), set()),
+        ],
+    )
+    def test_a_filter_is_a_set_of_documents_before_the_search(
+        self, begun: Index, filters: Filters, names: set[str]
+    ) -> None:
+        for name, tags, dated in [
+            ("house/2024-01-01 a.md", (), ""),
+            ("house/b.md", ("Tax",), "2025-01-31"),
+            ("house.md", ("taxes",), "2023-05-05"),
+            ("work/2025-06-30.md", ("tax/late",), ""),
+        ]:
+            passages = [f"lease of {name}", "lease and more"]
+            whole = dataclasses.replace(document(name, "\n".join(passages)), tags=tags, dated=dated)
+            end = len(passages[0])
+            chunks = chunks_of(whole, (0, end), (end + 1, len(whole.text)))
+            begun.replace(whole, source(name, whole.text), chunks, embed(chunks))
+        snapshot = begun.snapshot()
+        everywhere = snapshot.lexical(["lease"], 99, ANYWHERE)
+        scope = narrow(filters, snapshot.sources()).scope
+        question = EMBEDDER.embed_question("lease")
+        # The best of those that are left, however many better ones there are outside.
+        for limit in (1, 99):
+            dense, lexical = snapshot.dense(question, limit, scope), snapshot.lexical(["lease"], limit, scope)
+            assert len(dense) == len(lexical) == min(limit, 2 * len(names))
+            for hits in (dense, lexical):
+                assert {chunk.document for chunk in snapshot.chunks([hit.chunk_id for hit in hits])} <= names
+        assert len(snapshot.containing("lease", scope, 99)) == 2 * len(names)
+        # A word is as rare as it is in the whole folder, so a passage scores what it scores without a filter.
+        scores = {hit.chunk_id: hit.value for hit in everywhere}
+        for hit in snapshot.lexical(["lease"], 99, scope):
+            assert hit.value == pytest.approx(scores[hit.chunk_id], abs=1e-9)
 
     def test_replacing_a_document_leaves_nothing_of_the_old_one(self, begun: Index) -> None:
         put(begun, "a.md", "old words", "older words")

@@ -16,7 +16,6 @@ from ragchat.answering.conversations import FIRST, Conversations
 from ragchat.answering.events import Answer, AnswerEvent, AnswerText, Citation, Finished, Retrieved
 from ragchat.answering.models import WORTH_PULLING, ModelEntry
 from ragchat.answering.receipt import receipt_line
-from ragchat.answering.retrieves import EVERYWHERE
 from ragchat.answering.server import InstalledModel, ServerHealth
 from ragchat.answering.status import FolderStatus
 from ragchat.answering.turn import Turn, dropped_by, line_of, source_of
@@ -28,6 +27,7 @@ from ragchat.embedding.ollama_pull import PullProgress
 from ragchat.errors import RagchatError, ServerUnreachable
 from ragchat.index.progress import IndexProgress, IndexReport, ProgressListener, Survey
 from ragchat.index.protocol import Coverage, Index, IndexStamp, Scope
+from ragchat.retrieval.filters import NO_FILTERS, Filters
 from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold, Verdict
 from ragchat.settings import Settings
 from tests.doubles import WordEmbedder
@@ -234,7 +234,7 @@ class FakeAssistant(Assistant):
         self,
         question: str,
         *,
-        scope: Scope = EVERYWHERE,
+        filters: Filters = NO_FILTERS,
         model: str | None = None,
         admit: frozenset[int] = frozenset(),
         cancel: threading.Event | None = None,

@@ -9,18 +9,18 @@ from time import perf_counter
 
 from ragchat.answering.choice import ModelChoice, choose_model, quoting_instead
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
-from ragchat.answering.follow_up import retrieve_follow_up
+from ragchat.answering.filtered import retrieve_filtered
 from ragchat.answering.generation import Generation
 from ragchat.answering.model_memory import ModelMemory
 from ragchat.answering.outcome import blank, does_not_fit, failed, model_answer, refused
 from ragchat.answering.patience import Stopped, unless_stopped
 from ragchat.answering.quotation import quote_sources
 from ragchat.answering.request import Request, plan_request
-from ragchat.answering.retrieves import EVERYWHERE, Retrieves
+from ragchat.answering.retrieves import Retrieves
 from ragchat.answering.server import InstalledModel, ModelServer, PromptTooLong
 from ragchat.embedding.embedder import Embedder
 from ragchat.errors import ModelMissing, ServerUnreachable
-from ragchat.index.protocol import Scope
+from ragchat.retrieval.filters import NO_FILTERS, Filters
 from ragchat.retrieval.trace import RetrievalTrace
 from ragchat.settings import OllamaSettings
 
@@ -51,35 +51,37 @@ class Assistant:
         self._settings = settings
         self._memory = memory or ModelMemory()
 
-    def retrieve(self, question: str, *, scope: Scope = EVERYWHERE) -> RetrievalTrace:
-        """Search and judge; asks no model. Raises IndexMissing, IndexStale, EmbedderUnavailable."""
-        return self._retriever().retrieve(question, scope)
+    def retrieve(self, question: str, *, filters: Filters = NO_FILTERS) -> RetrievalTrace:
+        """Search and judge; asks no model. Raises IndexMissing, IndexStale, EmbedderUnavailable, UsageError.
+
+        question: as it was typed, with filters or without. filters: those beside it.
+        """
+        return retrieve_filtered(self._retriever(), question, filters)
 
     def ask(
         self,
         question: str,
         *,
-        scope: Scope = EVERYWHERE,
+        filters: Filters = NO_FILTERS,
         model: str | None = None,
         admit: frozenset[int] = frozenset(),
         cancel: threading.Event | None = None,
         answer_tokens: int = 0,
         follows: str = "",
     ) -> Iterator[AnswerEvent]:
-        """Events of one question; the last is always `Finished`.
+        """Events of one question; the last is always `Finished`. Raises as `retrieve`.
 
+        question, filters: as for `retrieve`.
         model: asked for by name, so that a missing one is a failed answer (exit 4); None takes the folder's
             remembered or configured one, else an installed one, else quotation answers.
         admit: chunk ids that the user lets through the gate by hand (a literal match on offer).
         cancel: stops at once and keeps the partial answer.
         answer_tokens: more room for the answer than the settings give (`Answer.more_tokens`).
-        follows: the question that this one was asked after, where the user says so.
+        follows: the question that this one was asked after, where the user says so; its filters stay unless
+            this one has others.
         """
         started = perf_counter()
-        if follows and not admit:
-            trace = retrieve_follow_up(self._retriever(), question, follows, scope)
-        else:
-            trace = replace(self._retriever().retrieve(question, scope, admit), follows=follows)
+        trace = retrieve_filtered(self._retriever(), question, filters, admit=admit, follows=follows)
         yield Retrieved(trace)
         for event in self._answer(trace, model, cancel or threading.Event(), answer_tokens):
             if isinstance(event, Finished):

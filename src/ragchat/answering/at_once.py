@@ -6,6 +6,7 @@ a provisional one, and the trace's coverage says what was searched how.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from ragchat.embedding.embedder import Embedder
 from ragchat.errors import IndexMissing, IndexStale
 from ragchat.index.overlay import Overlay
 from ragchat.index.packing import text_digest
-from ragchat.index.protocol import Index, IndexStamp, Scope, Snapshot
+from ragchat.index.protocol import Index, IndexStamp, Scope, Snapshot, Source
 from ragchat.index.tokens import tokenize
 from ragchat.index.waiting import Waiting
 from ragchat.retrieval.provisional import provisional_threshold
@@ -55,6 +56,18 @@ class RetrieverAtOnce:
         self._embedder = embedder
         self._chunking = chunking
         self._settings = settings
+
+    def sources(self) -> Mapping[str, Source]:
+        """Every file of the index and of what waits for it."""
+        with self._waiting.question():
+            self._waiting.wait_until_read(READING_SECONDS)
+            view = self._waiting.view((), EVERYWHERE, 0)
+        base = self._snapshot()
+        known = base.sources() if base is not None else {}
+        return {
+            **{name: source for name, source in known.items() if name not in view.gone},
+            **{source.name: source for source in view.sources},
+        }
 
     def retrieve(
         self, question: str, scope: Scope = EVERYWHERE, admit: AbstractSet[int] = NOBODY

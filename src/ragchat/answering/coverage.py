@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragchat.answering.escape import escape_line
+
 if TYPE_CHECKING:
     from ragchat.index.protocol import Coverage
 
@@ -15,11 +17,12 @@ class Changes(NamedTuple):
     new: int = 0
 
 
-def coverage_line(coverage: Coverage) -> str:
-    """`searched 412 of 415 notes, 3 failed, 2 changed since`."""
+def coverage_line(coverage: Coverage, filters: str = "") -> str:
+    """`searched 412 of 415 notes, 3 failed, 2 changed since`; `searched 12 of 412 notes (in:house/)`."""
     searched = coverage.indexed + coverage.by_words
     of = "" if searched == coverage.total else f" of {coverage.total:,}"
     notes = "note" if coverage.total == 1 else "notes"
+    among = f" ({escape_line(filters)})" if filters else ""
     unread = coverage.pending - coverage.by_words
     counts = (
         (coverage.by_words, "by their words alone so far"),
@@ -28,6 +31,5 @@ def coverage_line(coverage: Coverage) -> str:
         (coverage.stale, "to be read anew"),
         (coverage.changed, "changed since"),
     )
-    return ", ".join(
-        [f"searched {searched:,}{of} {notes}", *(f"{count:,} {word}" for count, word in counts if count)]
-    )
+    told = [f"{count:,} {word}" for count, word in counts if count]
+    return ", ".join([f"searched {searched:,}{of} {notes}{among}", *told])

@@ -20,7 +20,7 @@ from ragchat.retrieval.trace import RetrievalTrace
 def blank(trace: RetrievalTrace) -> Answer:
     """An answer of which nothing is known but its evidence."""
     return Answer(
-        question=trace.question,
+        question=trace.asked,
         trace=trace,
         outcome="answered",
         text=None,

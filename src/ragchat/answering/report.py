@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ragchat.answering.escape import escape_line
@@ -34,8 +35,9 @@ def answer_json(answer: Answer) -> dict[str, Any]:
     trace, refused = answer.trace, answer.outcome == "refused"
     context = answer.context
     return {
-        "question": answer.question,
+        "question": trace.question,
         **({"follows": trace.follows} if trace.follows else {}),
+        **_filters(trace),
         "refused": refused,
         "answer": None if refused else answer.text,
         "message": answer.message,
@@ -68,6 +70,7 @@ def search_json(trace: RetrievalTrace) -> dict[str, Any]:
     """The one object of `search --json`."""
     return {
         "question": trace.question,
+        **_filters(trace),
         "threshold": trace.threshold.value,
         "refused": trace.refused,
         "sources": [_source(candidate, frozenset()) for candidate in trace.sources],
@@ -211,7 +214,19 @@ def _coverage(trace: RetrievalTrace) -> dict[str, int]:
         "indexed": coverage.indexed,
         "failed": coverage.failed,
         "stale": coverage.stale + coverage.changed,
+        **({"outside": coverage.outside} if trace.filters else {}),
         **({"pending": coverage.pending, "by_words": coverage.by_words} if coverage.pending else {}),
+    }
+
+
+def _filters(trace: RetrievalTrace) -> dict[str, Any]:
+    """What was asked for, and how many notes it left; nothing where nothing was."""
+    if not trace.filters:
+        return {}
+    asked = {name: value for name, value in asdict(trace.filters).items() if value}
+    coverage = trace.coverage
+    return {
+        "filters": {"text": str(trace.filters), **asked, "notes": coverage.indexed + coverage.by_words},
     }
 
 

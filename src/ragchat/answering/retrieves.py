@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Protocol
 
 from ragchat.answering.coverage import Changes
-from ragchat.index.protocol import Scope
+from ragchat.index.protocol import Scope, Source
 from ragchat.retrieval.trace import RetrievalTrace
 
 EVERYWHERE = Scope()
@@ -17,6 +17,9 @@ NOBODY: frozenset[int] = frozenset()
 
 class Retrieves(Protocol):
     """What the assistant needs of a `Retriever`."""
+
+    def sources(self) -> Mapping[str, Source]:
+        """Every file that a filter may choose, by name."""
 
     def retrieve(
         self, question: str, scope: Scope = EVERYWHERE, admit: AbstractSet[int] = NOBODY
@@ -30,6 +33,10 @@ class Covering:
     def __init__(self, retriever: Retrieves, changes: Callable[[], Changes]) -> None:
         self._retriever = retriever
         self._changes = changes
+
+    def sources(self) -> Mapping[str, Source]:
+        """Of what it retrieves from."""
+        return self._retriever.sources()
 
     def retrieve(
         self, question: str, scope: Scope = EVERYWHERE, admit: AbstractSet[int] = NOBODY

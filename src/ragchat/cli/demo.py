@@ -15,8 +15,8 @@ from ragchat.cli.console import note, say, styled
 from ragchat.cli.opening import update_index
 from ragchat.cli.questions import print_evidence, print_notes, stream_answer
 from ragchat.errors import SetupError, StorageFailed
-from ragchat.index.protocol import Scope
 from ragchat.paths import data_dir, make_private_dir, sample_notes_dir
+from ragchat.retrieval.filters import NO_FILTERS
 from ragchat.settings import (
     ChunkingSettings,
     EmbeddingSettings,
@@ -103,7 +103,7 @@ def print_demo(notes: Path, settings: Settings) -> int:
     noted = False
     for question in QUESTIONS:
         say("\n" + styled(f"> {question}", "1") + "\n")
-        answer = stream_answer(workspace.assistant(), question, Scope(), None, shown=True)
+        answer = stream_answer(workspace.assistant(), question, NO_FILTERS, None, shown=True)
         print_evidence(answer, notes)
         if answer.outcome == "stopped":
             return 130

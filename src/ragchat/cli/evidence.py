@@ -45,7 +45,7 @@ def print_search(trace: RetrievalTrace, folder: Path) -> None:
         note(f"{len(others) - _ROWS} more ({told}): --json has all")
     if trace.refused:
         print_refusal_notes(trace, folder)
-    if not _is_whole(trace):
+    if trace.filters or not _is_whole(trace):
         print_coverage(trace)
 
 
@@ -76,7 +76,9 @@ def print_changed_sources(answer: Answer, workspace: Workspace) -> None:
 def print_refusal_notes(trace: RetrievalTrace, folder: Path) -> None:
     """Why, and what would change it."""
     nearest = min(trace.candidates, key=lambda candidate: candidate.distance, default=None)
-    if nearest is None:
+    if nearest is None and trace.filters:
+        note(f"no passage of the notes lies in {escape_line(str(trace.filters))}")
+    elif nearest is None:
         note("the index is empty, so there is no passage to search (ragchat status)")
     else:
         threshold = trace.threshold
@@ -94,7 +96,9 @@ def print_refusal_notes(trace: RetrievalTrace, folder: Path) -> None:
 
 def print_coverage(trace: RetrievalTrace) -> None:
     """In how many notes was searched, and what is missing of the others."""
-    note(coverage_line(trace.coverage) + ("" if _is_whole(trace) else " (ragchat status)"))
+    note(
+        coverage_line(trace.coverage, str(trace.filters)) + ("" if _is_whole(trace) else " (ragchat status)")
+    )
 
 
 def _is_whole(trace: RetrievalTrace) -> bool:

@@ -7,11 +7,12 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
 from ragchat.answering.escape import escape_line
+from ragchat.answering.filtered import retrieve_filtered
 from ragchat.answering.report import answer_json, search_json
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import complain, interruptible, note, readable, say, say_json
@@ -23,11 +24,12 @@ from ragchat.cli.evidence import (
     print_search,
     print_sources,
 )
+from ragchat.cli.filtering import filter_options
 from ragchat.cli.opening import bring_up_to_date, open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import StatusLine, waiting_for
 from ragchat.errors import BackendError, StorageFailed, UsageError
-from ragchat.index.protocol import Scope
+from ragchat.retrieval.filters import Filters
 
 if TYPE_CHECKING:
     from ragchat.answering.assistant import Assistant
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
 
 NO_ANSWER, INTERRUPTED = 1, 130
 
-in_option = click.option("--in", "prefix", default="", metavar="PREFIX", help="Only below this: house/")
 update_option = click.option("--no-update", is_flag=True, help="Search the index as it is.")
 threshold_option = click.option("--threshold", help="The largest cosine distance that counts, or auto.")
 
@@ -44,7 +45,7 @@ threshold_option = click.option("--threshold", help="The largest cosine distance
 @click.command()
 @click.argument("query")
 @folder_option
-@in_option
+@filter_options
 @threshold_option
 @update_option
 @json_option
@@ -52,7 +53,7 @@ def search(
     query: str,
     folder: Path | None,
     assignments: tuple[str, ...],
-    prefix: str,
+    filters: Filters,
     threshold: str | None,
     no_update: bool,
     as_json: bool,
@@ -63,18 +64,18 @@ def search(
     """
     if query != "-":
         query = _question(query)
-    opened = _open(folder, assignments, threshold, prefix, no_update=no_update)
+    workspace = _open(folder, assignments, threshold, no_update=no_update)
     if query == "-":
         for question in _lines():
-            _search_one(opened, question, as_json=as_json)
+            _search_one(workspace, question, filters, as_json=as_json)
         return 0
-    return NO_ANSWER if _search_one(opened, query, as_json=as_json) else 0
+    return NO_ANSWER if _search_one(workspace, query, filters, as_json=as_json) else 0
 
 
 @click.command()
 @click.argument("question")
 @folder_option
-@in_option
+@filter_options
 @threshold_option
 @update_option
 @click.option("--model", help="The model to ask; must be installed.")
@@ -84,7 +85,7 @@ def ask(
     question: str,
     folder: Path | None,
     assignments: tuple[str, ...],
-    prefix: str,
+    filters: Filters,
     threshold: str | None,
     no_update: bool,
     model: str | None,
@@ -98,27 +99,27 @@ def ask(
     from ragchat.answering.support import check_support
 
     question = _question(sys.stdin.read() if question == "-" else question)
-    opened = _open(folder, assignments, threshold, prefix, no_update=no_update)
-    follows = _before(opened.workspace) if follow_up else ""
+    workspace = _open(folder, assignments, threshold, no_update=no_update)
+    follows = _before(workspace) if follow_up else ""
     answer = stream_answer(
-        opened.workspace.assistant(), question, opened.scope, model, shown=not as_json, follows=follows
+        workspace.assistant(), question, filters, model, shown=not as_json, follows=follows
     )
-    supports = check_support(answer, opened.workspace.embedder()) if answer.text else ()
+    supports = check_support(answer, workspace.embedder()) if answer.text else ()
     if as_json:
         say_json(answer_json(answer) | {"support": [asdict(support) for support in supports]})
     else:
-        print_evidence(answer, opened.workspace.folder)
-        print_changed_sources(answer, opened.workspace)
+        print_evidence(answer, workspace.folder)
+        print_changed_sources(answer, workspace)
         print_notes(answer)
         print_support(answer, supports)
-        _keep(opened.workspace, answer)
+        _keep(workspace, answer)
     return _exit_code(answer)
 
 
 def stream_answer(
     assistant: Assistant,
     question: str,
-    scope: Scope,
+    filters: Filters,
     model: str | None,
     *,
     shown: bool,
@@ -134,7 +135,7 @@ def stream_answer(
     streaming = shown and sys.stdout.isatty()
     line, written = StatusLine(), False
     with interruptible() as stopped:
-        for event in assistant.ask(question, scope=scope, model=model, cancel=stopped, follows=follows):
+        for event in assistant.ask(question, filters=filters, model=model, cancel=stopped, follows=follows):
             if isinstance(event, Waiting):
                 line.show(waiting_for(event))
                 continue
@@ -202,38 +203,14 @@ def _before(workspace: Workspace) -> str:
     return questions[-1]
 
 
-class _Opened(NamedTuple):
-    workspace: Workspace
-    scope: Scope
-
-
 def _open(
-    folder: Path | None,
-    assignments: tuple[str, ...],
-    threshold: str | None,
-    prefix: str,
-    *,
-    no_update: bool,
-) -> _Opened:
-    """The folder's workspace with its index up to date, and where in it to search."""
+    folder: Path | None, assignments: tuple[str, ...], threshold: str | None, *, no_update: bool
+) -> Workspace:
+    """The folder's workspace with its index up to date."""
     workspace = open_workspace(folder, settings_of(assignments, retrieval__threshold=threshold))
     if not no_update:
         bring_up_to_date(workspace)
-    return _Opened(workspace, _scope(workspace, prefix))
-
-
-def _scope(workspace: Workspace, prefix: str) -> Scope:
-    """A folder, a document, or the beginning of either; one that holds nothing is a mistake."""
-    prefix = readable(prefix).removeprefix("./")
-    if prefix and workspace.has_index():
-        names = workspace.index().sources()
-        if f"{prefix.rstrip('/')}/" != prefix and any(name.startswith(f"{prefix}/") for name in names):
-            prefix = f"{prefix}/"
-        if not any(name.startswith(prefix) for name in names):
-            raise UsageError(
-                f"--in {prefix}: no note's name begins so", hint="ragchat status; names begin at the folder"
-            )
-    return Scope(prefix)
+    return workspace
 
 
 def _question(text: str) -> str:
@@ -250,13 +227,13 @@ def _lines() -> Iterator[str]:
             yield line.strip()
 
 
-def _search_one(opened: _Opened, question: str, *, as_json: bool) -> bool:
+def _search_one(workspace: Workspace, question: str, filters: Filters, *, as_json: bool) -> bool:
     """Print one search; whether it was refused."""
-    trace = opened.workspace.retriever().retrieve(question, opened.scope)
+    trace = retrieve_filtered(workspace.retriever(), question, filters)
     if as_json:
         say_json(search_json(trace))
     else:
-        print_search(trace, opened.workspace.folder)
+        print_search(trace, workspace.folder)
     return trace.refused
 
 

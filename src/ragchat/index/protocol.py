@@ -99,7 +99,7 @@ class Coverage:
 
     indexed: searched by meaning and by words. stale: of another stamp, not searched.
     changed: of those searched, how many were edited or deleted since. pending: new, and not in the index yet;
-    by_words: of these, how many were searched by their words alone.
+    by_words: of these, how many were searched by their words alone. outside: left out by a filter.
     """
 
     indexed: int
@@ -108,11 +108,12 @@ class Coverage:
     changed: int = 0
     pending: int = 0
     by_words: int = 0
+    outside: int = 0
 
     @property
     def total(self) -> int:
         """Documents of the folder, searched or not."""
-        return self.indexed + self.failed + self.stale + self.pending
+        return self.indexed + self.failed + self.stale + self.pending + self.outside
 
     @property
     def is_whole(self) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from ragchat.chunking.graphemes import has_visible
 from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
 from ragchat.errors import IndexStale, UsageError
-from ragchat.index.protocol import Scope, Snapshot
+from ragchat.index.protocol import Scope, Snapshot, Source
 from ragchat.index.tokens import tokenize
 from ragchat.retrieval.adaptive import LARGEST_STEPS, Kind
 from ragchat.retrieval.gate import NOBODY, judge
@@ -76,6 +76,10 @@ class Retriever:
         self._settings = settings
         self._threshold = threshold
         self._reranker = reranker
+
+    def sources(self) -> Mapping[str, Source]:
+        """Every file that a filter may choose, by name."""
+        return self._snapshot.sources()
 
     def retrieve(
         self,

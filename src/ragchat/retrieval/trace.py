@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Coverage, Scope
+from ragchat.retrieval.filters import NO_FILTERS, Filters
 
 if TYPE_CHECKING:
     from ragchat.retrieval.adaptive import FolderGate
@@ -102,6 +103,7 @@ class RetrievalTrace:
     literal: set only on a refusal by distance alone.
     timings_ms: "embed", "search", "rerank".
     follows: the question that this one was searched together with, "" where it stands alone.
+    filters: which notes it was asked of; `coverage` counts those.
     """
 
     question: str
@@ -113,6 +115,12 @@ class RetrievalTrace:
     literal: LiteralMatch | None
     timings_ms: Mapping[str, float]
     follows: str = ""
+    filters: Filters = NO_FILTERS
+
+    @property
+    def asked(self) -> str:
+        """The question with its filters, as it may be typed again."""
+        return f"{self.filters} {self.question}" if self.filters else self.question
 
     @property
     def searched(self) -> str:

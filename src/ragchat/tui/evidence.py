@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ragchat.answering.events import Answer
+from ragchat.answering.filter_words import without_filters
 from ragchat.answering.turn import Turn, TurnSource, dropped_by, source_of
 from ragchat.retrieval.trace import RetrievalTrace
 
@@ -75,7 +76,7 @@ def evidence_of_answer(answer: Answer) -> Evidence:
 def evidence_of_turn(turn: Turn) -> Evidence:
     """An earlier turn, as it was shown."""
     return Evidence(
-        question=turn.question,
+        question=without_filters(turn.question),
         sources=turn.sources,
         threshold=turn.threshold,
         refused=turn.outcome == "refused",

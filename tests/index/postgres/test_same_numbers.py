@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from ragchat.answering.filtered import retrieve_filtered
 from ragchat.index.postgres import lexical, snapshot
 from ragchat.index.postgres.store import open_library
 from ragchat.index.protocol import Hit, Index, Scope, Snapshot
 from ragchat.index.store import open_index
-from tests.index.building import EMBEDDER, STAMP, put
+from ragchat.retrieval.filters import Filters
+from ragchat.retrieval.retriever import Retriever
+from ragchat.retrieval.trace import RetrievalTrace, Threshold
+from ragchat.settings import RetrievalSettings
+from tests.index.building import EMBEDDER, STAMP, chunks_of, document, embed, put, source
 
 WORDS = [f"word{number}" for number in range(60)]
 ANYWHERE = Scope()
@@ -78,6 +84,54 @@ def test_the_same_sources_from_both(
     assert_same(one, other, randomly)
     local.close()
     shared.close()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_filtered_question_has_the_same_trace_on_both(
+    seed: int, tmp_path: Path, server_url: str, library: str
+) -> None:
+    randomly = random.Random(seed)
+    local, shared = open_index(tmp_path / "local"), open_library(server_url, library)
+    both: list[Index] = [local, shared]
+    for index in both:
+        index.begin(STAMP)
+    for number in range(24):
+        name = f"{randomly.choice('ab')}/{randomly.choice(['', '2024-05-01 ', '2025-02-03 '])}{number}.md"
+        passages = [passage(randomly) for _ in range(randomly.randint(0, 4))]
+        marked = replace(
+            document(name, "\n".join(passages)), tags=tuple(randomly.sample(["tax", "rent", "tax/late"], 1))
+        )
+        starts = [sum(len(each) + 1 for each in passages[:at]) for at in range(len(passages))]
+        chunks = chunks_of(
+            marked, *[(start, start + len(each)) for start, each in zip(starts, passages, strict=True)]
+        )
+        for index in both:
+            index.replace(marked, source(name, marked.text), chunks, embed(chunks))
+    retrievers = [
+        Retriever(index.snapshot(), EMBEDDER, RetrievalSettings(), Threshold(0.6, "setting"))
+        for index in both
+    ]
+    for _ in range(25):
+        filters = Filters(
+            within=randomly.choice([(), ("a/",), ("b",), ("a/", "b/")]),
+            tags=randomly.choice([(), ("tax",), ("rent",)]),
+            not_tags=randomly.choice([(), (), ("tax/late",)]),
+            after=randomly.choice(["", "2024-06", "2025"]),
+            before=randomly.choice(["", "2025-03"]),
+        )
+        question = " ".join(randomly.choices(WORDS, k=randomly.randint(1, 8)))
+        one, other = (retrieve_filtered(retriever, question, filters) for retriever in retrievers)
+        assert judged(one) == judged(other)
+        assert (one.coverage, one.filters, one.refused) == (other.coverage, other.filters, other.refused)
+    for index in both:
+        index.close()
+
+
+def judged(trace: RetrievalTrace) -> dict[tuple[str, int], tuple[str, float]]:
+    return {
+        (each.chunk.document, each.chunk.start): (each.verdict, round(each.distance, 5))
+        for each in trace.candidates
+    }
 
 
 def test_what_the_graph_proposes_is_judged_on_exact_distances(

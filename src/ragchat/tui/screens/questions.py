@@ -36,8 +36,10 @@ class AsksQuestions(OpensDialogs):
 
     def _before(self) -> str:
         """The last question as it was searched."""
+        from ragchat.answering.filter_words import followed
+
         last = self.conversation.turns[-1]
-        return f"{last.follows} {last.question}" if last.follows else last.question
+        return followed(last.follows, last.question) if last.follows else last.question
 
     async def ask_held(self) -> None:
         """The folder is open: ask what was asked while it was being opened."""

@@ -54,7 +54,9 @@ def outcome_of_answer(answer: Answer) -> Content:
     """ "qwen3:4b · 3.1 s" and the like."""
     seconds = answer.timings_ms.get("total", 0.0) / 1000
     line = _outcome(answer.outcome, answer.answered_by, answer.model, answer.abstained, seconds)
-    return line + Content.styled(f" · {coverage_line(answer.trace.coverage)}", _QUIET)
+    return line + Content.styled(
+        f" · {shown(coverage_line(answer.trace.coverage, str(answer.trace.filters)))}", _QUIET
+    )
 
 
 def outcome_of_turn(turn: Turn) -> Content:
@@ -165,6 +167,8 @@ def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
     """The message, the nearest passage, what would have admitted it, and the two ways on."""
     verdict = Line(Content.styled("✗", "$error"), Content.styled(beginning(message, characters=240), "bold"))
     if trace.nearest is None:
+        if trace.filters:
+            return [verdict, _look(f"no passage of the notes lies in {trace.filters}")]
         return [verdict, _look("nothing in the notes resembles it at all")]
     nearest = min(trace.candidates, key=lambda candidate: candidate.distance)
     threshold = trace.threshold
