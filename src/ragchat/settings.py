@@ -125,7 +125,7 @@ class Settings:
     """All settings, and for every one that is no default where it came from.
 
     origins: "retrieval.threshold" -> "RAGCHAT_RETRIEVAL_THRESHOLD", a file's path, or "flag".
-    keys: what the file says under [keys], "viewer.next_source" -> "n, right"; the screen checks it.
+    keys: what the file says under [keys], "viewer.find_next" -> "n, f3"; the screen checks it.
     """
 
     notes: NotesSettings = field(default_factory=NotesSettings)

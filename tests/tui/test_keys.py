@@ -16,8 +16,7 @@ from ragchat.tui.screens.inspector import InspectorScreen
 from ragchat.tui.screens.models import ModelScreen
 from ragchat.tui.screens.pick import PickScreen
 from ragchat.tui.screens.viewer import ViewerScreen
-from ragchat.tui.widgets.document_view import DocumentView
-from tests.tui.fake_workspace import FAILURES, LEASE, Scene
+from tests.tui.fake_workspace import FAILURES, Scene
 from tests.tui.stage import NARROW, Stage, on_stage
 
 DRIVEN: set[tuple[str, str]] = set()
@@ -42,7 +41,9 @@ drives("In the prompt", "enter", "^j", "↑", "↓", "PgUp", "PgDn")
 drives("In the conversation and the sources", "1-9", "i", "/")
 drives("In the conversation", "↑ k N", "↓ j n", "y", "t")
 drives("In the sources", "↑ k N", "↓ j n", "enter", "y")
-drives("In the source viewer", "n", "p N", "y", "Y", "c", "o", "esc q")
+drives("In the source viewer", "← h", "→ l", "m", "u", "e", "/", "n", "N")  # test_viewer
+drives("In the source viewer", "y", "Y", "s", "S", "c", "r")  # test_viewer
+drives("In the source viewer", "o", "esc q")
 drives(
     "In the inspector", "← h", "→ l", "space", "a", "u", "enter", "s", "/", "p", "y", "esc q"
 )  # test_inspector
@@ -234,23 +235,6 @@ async def test_plain_keys_act_in_the_sources(clipboard: list[str]) -> None:
         assert isinstance(stage.app.screen, ViewerScreen)
 
 
-async def test_viewer_keys(clipboard: list[str]) -> None:
-    async with on_stage() as stage:
-        await answered(stage)
-        await stage.pilot.press("alt+1")
-        await stage.until(lambda: "✓ exact" in stage.text(), "the document")
-        await stage.pilot.press("y")
-        assert clipboard[-1] in LEASE
-        await stage.pilot.press("Y")
-        assert clipboard[-1] == "/home/ada/notes/house/lease.md:7"
-        await stage.pilot.press("n")
-        await stage.until(lambda: "2 of 4" in stage.text(), "the next source")
-        await stage.pilot.press("p")
-        await stage.until(lambda: "1 of 4" in stage.text(), "the source before")
-        await stage.pilot.press("p")
-        assert "1 of 4" in stage.text()
-
-
 async def test_viewer_o_opens_the_file_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[tuple[str, str]] = []
 
@@ -266,21 +250,6 @@ async def test_viewer_o_opens_the_file_itself(monkeypatch: pytest.MonkeyPatch) -
         await stage.pilot.press("o")
         await stage.until(lambda: "opened in evince" in stage.text(), "word of it")
     assert opened == [("/home/ada/notes/house/lease.md", "")]
-
-
-async def test_viewer_c_comes_back_to_the_quote() -> None:
-    long = "line\n" * 500 + LEASE + "line\n" * 500
-    async with on_stage(Scene(documents={"house/lease.md": long})) as stage:
-        await answered(stage)
-        await stage.pilot.press("alt+1")
-        await stage.until(lambda: "The term begins" in stage.text(), "the quote")
-        view = stage.app.screen.query_one(DocumentView)
-        where = view.scroll_offset.y
-        assert "moved since this answer" in stage.text()
-        await stage.pilot.press("home")
-        await stage.until(lambda: view.scroll_offset.y == 0, "the top")
-        await stage.pilot.press("c")
-        await stage.until(lambda: view.scroll_offset.y == where, "the quote again")
 
 
 async def test_failed_documents_are_listed_copied_and_retried(clipboard: list[str]) -> None:

@@ -46,6 +46,7 @@ class Collection:
 
     def __init__(self, folder: Path) -> None:
         self.path = collected_path(folder)
+        self._undone: tuple[str, str | None] | None = None
 
     def mark_answer(self, question: str, document: str, start: int, end: int, evidence: str) -> Marked:
         """This range of the document answers the question; a second range is a further span of the answer.
@@ -90,6 +91,20 @@ class Collection:
                 self._write(kept)
             return len(kept) < len(lines)
 
+    def undo(self) -> bool:
+        """Put the question marked last back as it was before; whether there was one. Raises StorageFailed.
+
+        Once for each mark; what others have changed meanwhile stays.
+        """
+        if self._undone is None:
+            return False
+        question, before = self._undone
+        with self._locked():
+            lines = [line for line in self._lines() if not _asks(line, question)]
+            self._write(lines if before is None else [*lines, before])
+        self._undone = None
+        return True
+
     def counts(self) -> Counts:
         """How many are collected; lines that are no question do not count. Raises StorageFailed."""
         records = [record for line in self._lines() if (record := _record(line)) is not None]
@@ -104,7 +119,8 @@ class Collection:
         with self._locked():
             lines = self._lines()
             place = next((at for at, line in enumerate(lines) if _asks(line, question)), None)
-            record, done = change(None if place is None else _record(lines[place]))
+            before = None if place is None else lines[place]
+            record, done = change(None if before is None else _record(before))
             line = json.dumps(record, ensure_ascii=False)
             if place is None:
                 lines.append(line)
@@ -112,6 +128,7 @@ class Collection:
                 lines[place] = line
             if done != "unchanged":
                 self._write(lines)
+                self._undone = question, before
         return done
 
     def _locked(self) -> FileLock:

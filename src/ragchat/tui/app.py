@@ -209,12 +209,12 @@ class RagchatApp(App[int]):
 
         copy(self, text, what)
 
-    def view_sources(self, sources: Sequence[TurnSource], position: int) -> None:
-        """Open the viewer at one of the sources."""
+    def view_sources(self, sources: Sequence[TurnSource], position: int, question: str = "") -> None:
+        """Open the viewer at one of the sources. question: what they are sources for."""
         from ragchat.tui.screens.viewer import ViewerScreen
 
         if self.session is not None:
-            self.push_screen(ViewerScreen(self.session, sources, position))
+            self.push_screen(ViewerScreen(self.session, sources, position, question))
 
     def confirm_indexing(self, session: Session, survey: Survey) -> None:
         """Ask before a huge or unusual folder is read; re-indexing asks again until the answer is yes."""

@@ -1,7 +1,7 @@
 """The table of all actions, and what the settings file changes in it.
 
     [keys]
-    viewer.next_source = "n, right"
+    viewer.find_next = "n, f3"
 
 What cannot be taken (no such action, no such key, taken already) costs one line, and the default stays.
 """
@@ -54,7 +54,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("pane", "In the conversation and the sources", keys.PANE, ("chat", "app")),
     Topic("conversation", "In the conversation", keys.CONVERSATION, ("pane", "chat", "app")),
     Topic("sources", "In the sources", keys.SOURCES, ("pane", "chat", "app")),
-    Topic("viewer", "In the source viewer", keys.VIEWER),
+    Topic("viewer", "In the source viewer", [*keys.DOCUMENT, *keys.VIEWER]),
     Topic("inspector", "In the inspector", [*keys.INSPECTOR, *keys.INSPECTOR_PAGE]),
     Topic("prompt_page", "Looking at a prompt", keys.PROMPT_PAGE),
     Topic("failures", "Among failed documents", keys.FAILURES),

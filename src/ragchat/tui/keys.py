@@ -163,13 +163,27 @@ PROMPT = named(
     ),
 )
 
+DOCUMENT = named(
+    "viewer",
+    Binding("left,h", "screen.previous_source", "Source", tooltip="the source before", key_display="← →"),
+    Binding("right,l", "screen.next_source", "", tooltip="the next source", show=False),
+)
+"""On the text itself, whose own left and right would scroll it."""
+
 VIEWER = named(
     "viewer",
-    Binding("n", "next_source", "Next", tooltip="the next source"),
-    Binding("p,N", "previous_source", "Previous", tooltip="the source before"),
-    Binding("y", "copy_quote", "Copy quote", tooltip="copy the quote"),
-    Binding("Y", "copy_place", "Copy path:line", tooltip="copy path:line"),
+    Binding("m", "mark_answer", "Is the answer", tooltip="keep the range as the answer to the question"),
+    Binding("u", "take_back", "Undo", tooltip="take back what was kept", show=False),
+    Binding("e", "edit", "Edit", tooltip="open in $EDITOR at the line"),
+    Binding("slash", "find", "Find", tooltip="find words in this document"),
+    Binding("n", "find_next", "", tooltip="the next place found", show=False),
+    Binding("N", "find_previous", "", tooltip="the place found before", show=False),
+    Binding("y", "copy_quote", "Copy", tooltip="copy the range"),
+    Binding("Y", "copy_place", "path:line", tooltip="copy path:line"),
+    Binding("s", "next_sentence", "Sentence", tooltip="choose a sentence, then the next one"),
+    Binding("S", "more_sentences", "", tooltip="choose one sentence more", show=False),
     Binding("c", "centre", "Quote", tooltip="back to the quote"),
+    Binding("r", "render", "Rendered", tooltip="Markdown rendered, or its text"),
     Binding("o", "open_original", "Open file", tooltip="open the file itself, at its page where that can be"),
     *_BACK,
 )

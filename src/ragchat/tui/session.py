@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
     from ragchat.answering.workspace import Workspace
     from ragchat.settings import Settings
+    from ragchat.tui.collecting import Collecting
     from ragchat.tui.tuning import Tuning
 
 WorkspaceFactory = Callable[[Path, "Settings"], "Workspace"]
@@ -98,6 +99,7 @@ class Session:
         self.models = ModelDesk(self)
         self.talks = TalkDesk(self)
         self._tuning: Tuning | None = None
+        self._collecting: Collecting | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -114,6 +116,15 @@ class Session:
         if self._tuning is None:
             self._tuning = Tuning(self)
         return self._tuning
+
+    @property
+    def collecting(self) -> Collecting:
+        """Keeps the questions that are marked."""
+        from ragchat.tui.collecting import Collecting
+
+        if self._collecting is None:
+            self._collecting = Collecting(self)
+        return self._collecting
 
     @property
     def is_open(self) -> bool:

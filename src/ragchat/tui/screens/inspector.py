@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import math
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
@@ -22,6 +21,7 @@ from ragchat.tui.inspection import ORDERS, Inspection, Order
 from ragchat.tui.messages import ThresholdSet
 from ragchat.tui.screens.inspected import detail_of, head_of
 from ragchat.tui.widgets.candidate_list import CandidateList
+from ragchat.tui.widgets.find_line import FindLine
 from ragchat.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
@@ -37,15 +37,6 @@ _NAMES: dict[Order, str] = {
     "bm25": "BM25 rank",
     "late": "late interaction",
 }
-
-
-class FilterLine(Input):
-    """What is typed filters the list; enter and escape go back to it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "screen.end_filter", "All", key_display="esc"),
-        Binding("down,up", "screen.to_list", "", show=False),
-    ]
 
 
 class InspectorScreen(Screen[None]):
@@ -64,13 +55,12 @@ class InspectorScreen(Screen[None]):
         """The question and what the line makes of it, the candidates, the one under the cursor, the keys."""
         yield Static(classes="page-head")
         yield CandidateList()
-        yield FilterLine(placeholder="words of the document, the section or the passage", compact=True)
+        yield FindLine("words of the document, the section or the passage")
         yield Static(id="candidate", markup=False)
         yield KeyBar()
 
     def on_mount(self) -> None:
         """Begin at the first row, or below the line where nothing was sent."""
-        self.query_one(FilterLine).display = False
         self._list.focus()
         self._draw()
         if self._inspection.trace.refused and len(self._inspection.rows()) > 1:
@@ -172,18 +162,14 @@ class InspectorScreen(Screen[None]):
 
     def action_filter(self) -> None:
         """Type what to list."""
-        line = self.query_one(FilterLine)
-        line.display = True
-        line.focus()
+        self.query_one(FindLine).ask()
 
-    def action_end_filter(self) -> None:
+    def action_end_find(self) -> None:
         """List everything again."""
-        line = self.query_one(FilterLine)
-        line.value = ""
-        line.display = False
+        self.query_one(FindLine).end()
         self._list.focus()
 
-    def action_to_list(self) -> None:
+    def action_leave_find(self) -> None:
         """Go on in what is listed."""
         self._list.focus()
 
@@ -201,7 +187,7 @@ class InspectorScreen(Screen[None]):
         candidate = self._list.current
         if candidate is not None:
             source = source_of(candidate, number=candidate.number or 0, cited=False)
-            self._ragchat.view_sources([source], 0)
+            self._ragchat.view_sources([source], 0, self._inspection.trace.question)
 
     def action_prompt(self) -> None:
         """The exact prompt."""

@@ -33,7 +33,7 @@ class ActsOnTurns(AsksQuestions):
     def _open_wanted(self, message: SourcesPanel.OpenWanted) -> None:
         evidence = self.evidence
         if evidence is not None:
-            self.ragchat.view_sources(evidence.listed, message.position)
+            self.ragchat.view_sources(evidence.listed, message.position, evidence.question)
 
     def on_answer_text_source_clicked(self, message: object) -> None:
         """`[n]` was clicked in some turn."""
@@ -51,7 +51,7 @@ class ActsOnTurns(AsksQuestions):
         if evidence is None or not 1 <= number <= len(evidence.sources):
             self.notify(f"This answer has no source {number}.", severity="warning")
             return
-        self.ragchat.view_sources(evidence.listed, number - 1)
+        self.ragchat.view_sources(evidence.listed, number - 1, evidence.question)
 
     def on_prompt_copy_wanted(self, message: Prompt.CopyWanted) -> None:
         """What is marked in the prompt."""

@@ -3,49 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Static
 
 from ragchat.index.scan import note_path
 from ragchat.tui import keys
 from ragchat.tui.formatting import one_line, place, place_name
 from ragchat.tui.messages import SpanVerified
+from ragchat.tui.screens.viewed import ActsOnDocument
 from ragchat.tui.widgets.document_view import DocumentView
+from ragchat.tui.widgets.find_line import FindLine
 from ragchat.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
     from ragchat.answering.verification import VerifiedSpan
-    from ragchat.tui.app import RagchatApp
     from ragchat.tui.session import Session
 
 
-class ViewerScreen(Screen[None]):
+class ViewerScreen(ActsOnDocument):
     """Shows the note as it is now, and says whether the cited words still stand there."""
 
     BINDINGS = keys.VIEWER
     CSS_PATH = "../styles/viewer.tcss"
 
-    def __init__(self, session: Session, sources: Sequence[TurnSource], position: int) -> None:
+    def __init__(
+        self, session: Session, sources: Sequence[TurnSource], position: int, question: str = ""
+    ) -> None:
         super().__init__()
-        self._session = session
+        self.session = session
+        self.question = question
         self._sources = sources
         self._position = position
         self._span: VerifiedSpan | None = None
 
     def compose(self) -> ComposeResult:
-        """Where we are, the document, the keys."""
+        """Where we are, the document, a line to find words with, the keys."""
         yield Static(classes="page-head")
         yield DocumentView()
+        yield FindLine("find in this document")
         yield KeyBar()
 
     def on_mount(self) -> None:
         """Read the note."""
+        self.query_one(DocumentView).focus()
         self._open()
 
     @property
@@ -55,7 +60,7 @@ class ViewerScreen(Screen[None]):
 
     def _open(self) -> None:
         self._say("◐ opening …")
-        self._session.verify(self.source, self.post_message)
+        self.session.verify(self.source, self.post_message)
 
     @on(SpanVerified)
     def _span_verified(self, message: SpanVerified) -> None:
@@ -64,26 +69,48 @@ class ViewerScreen(Screen[None]):
             self.call_after_refresh(self._show)
 
     def _show(self) -> None:
-        source, view, span = self.source, self.query_one(DocumentView), self._span
+        source, view, span = self.source, self.view, self._span
+        view.border_subtitle = ""
         if span is None or span.standing == "gone":
+            self.take_text(source.quote, 0, len(source.quote), is_document=False)
             view.show(source.quote, 0, len(source.quote), first_number=source.first_line)
             self._say("✗ the note is no longer there: this is the quote as it was shown")
         else:
+            self.take_text(span.text, span.start, span.end, is_document=True)
+            others = self._others(span.text)
             marks = {place.start: place_name(place) for place in span.locators}
-            view.show(span.text, span.start, span.end, marks=marks)
-            match span.standing:
-                case "exact":
-                    self._say("✓ exact")
-                case "moved":
-                    self._say("▲ moved since this answer: marked where it stands now")
-                case "changed":
-                    self._say(
-                        Content.assemble(
-                            "▲ changed since this answer: marked is what stands there now; it was ",
-                            (f"“{one_line(source.quote, 300)}”", "$quiet"),
-                        )
-                    )
-        view.focus()
+            marks |= {start: f"[{number}]" for number, (start, _) in others.items() if number}
+            view.show(
+                span.text, span.start, span.end, marks=dict(sorted(marks.items())), others=[*others.values()]
+            )
+            self._say(self._standing(span))
+            self.keep_rendered()
+        self.mark_found()
+        self.refresh_bindings()
+
+    def _standing(self, span: VerifiedSpan) -> str | Content:
+        match span.standing:
+            case "moved":
+                return "▲ moved since this answer: marked where it stands now"
+            case "changed":
+                return Content.assemble(
+                    "▲ changed since this answer: marked is what stands there now; it was ",
+                    (f"“{one_line(self.source.quote, 300)}”", "$quiet"),
+                )
+            case _:
+                return "✓ exact"
+
+    def _others(self, text: str) -> dict[int, tuple[int, int]]:
+        """Where the other sources of this document stand in it now, by their numbers."""
+        from ragchat.answering.verification import locate
+
+        ranges = {}
+        for at, source in enumerate(self._sources):
+            if at != self._position and source.document == self.source.document:
+                found = locate(source.quote, source.start, source.end, text, text)
+                if found.standing in ("exact", "moved"):
+                    ranges[source.number or -at] = (found.start, found.end)
+        return ranges
 
     def _say(self, standing: str | Content) -> None:
         source = self.source
@@ -100,6 +127,18 @@ class ViewerScreen(Screen[None]):
             )
         )
 
+    def offers(self, action: str) -> bool:
+        """Whether a key has anything to act on now."""
+        match action:
+            case "screen.previous_source":
+                return len(self._sources) > 1
+            case "mark_answer" | "take_back":
+                return bool(self.question) and self.is_document
+            case "render":
+                return self.can_render
+            case _:
+                return True
+
     def action_next_source(self) -> None:
         """The next source of this answer."""
         self._go(self._position + 1)
@@ -115,29 +154,12 @@ class ViewerScreen(Screen[None]):
         else:
             self.notify("No further source in that direction.")
 
-    def action_centre(self) -> None:
-        """Back to the range."""
-        self.query_one(DocumentView).centre()
-
-    def action_copy_quote(self) -> None:
-        """The cited words."""
-        self._ragchat.copy(self.source.quote, "the quote")
-
-    def action_copy_place(self) -> None:
-        """`path:line`, as editors take it."""
-        path = self._session.folder / self.source.document
-        self._ragchat.copy(f"{path}:{self.source.first_line}", "path:line")
-
     def action_open_original(self) -> None:
         """The file itself, in the system's viewer."""
         from ragchat.tui.original import open_original
 
-        path = note_path(self._session.folder, self.source.document)
+        path = note_path(self.session.folder, self.source.document)
         try:
             self.notify(open_original(path, self.source.locator))
         except OSError as error:
             self.notify(f"It cannot be opened: {error.strerror or error}", severity="warning")
-
-    @property
-    def _ragchat(self) -> RagchatApp:
-        return cast("RagchatApp", self.app)
