@@ -183,7 +183,7 @@ async def test_changed_keys_act_and_the_footer_the_help_and_the_words_name_them(
         assert clipboard[-1] in LEASE
         await stage.pilot.press("f9")
         await stage.until(lambda: isinstance(stage.app.screen, HelpScreen), "the help")
-        assert "x           copy the quote" in stage.text()
+        assert "x           copy the range" in stage.text()
 
 
 async def test_a_bad_entry_is_told_once_and_everything_works() -> None:
