@@ -15,6 +15,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("data", "cache", "config"):
         monkeypatch.setenv(f"RAGCHAT_{name.upper()}_DIR", str(tmp_path / name))
     monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.setenv("COLORTERM", "truecolor")
     for name in ("NO_COLOR", "SSH_CONNECTION", "SSH_TTY", "COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path

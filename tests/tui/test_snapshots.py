@@ -96,6 +96,12 @@ async def models(stage: Stage) -> None:
     await stage.until(lambda: "50% of" in stage.text(), "the pull")
 
 
+async def themes(stage: Stage) -> None:
+    await answered(stage)
+    await stage.pilot.press("ctrl+t")
+    await stage.until(lambda: "catppuccin-mocha" in stage.text(), "the themes")
+
+
 async def thought(stage: Stage) -> None:
     await answered(stage)
     await stage.pilot.press("f4")
@@ -162,6 +168,7 @@ SCENES: dict[str, tuple[Callable[[], Scene], Act]] = {
     "asked_first": (_home_folder, asked_first),
     "stale": (_stale, stale),
     "models": (_models, models),
+    "themes": (Scene, themes),
     "thought": (_thought, thought),
     "used_up": (_used_up, answered),
     "folder_missing": (lambda: Scene(open_error=FolderMissing("there is no folder ~/notes")), missing),

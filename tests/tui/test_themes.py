@@ -8,7 +8,8 @@ import pytest
 from textual.color import Color
 
 from ragchat import paths
-from ragchat.tui.themes import VARIABLES, ThemeError, load_shelf, read_theme, theme_of
+from ragchat.tui.recent import remember_theme, remembered_theme
+from ragchat.tui.themes import VARIABLES, ThemeError, has_sixteen_colors, load_shelf, read_theme, theme_of
 from tests.tui.stage import on_stage
 
 SHIPPED = ("high-contrast", "ragchat-dark", "ragchat-light", "terminal")
@@ -28,18 +29,27 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_four_themes_are_shipped_and_all_are_good() -> None:
+ALL = sorted(path.stem for path in paths.bundled_themes_dir().glob("*.toml"))
+
+
+def test_themes_are_shipped_and_all_are_good() -> None:
     shelf = load_shelf([paths.bundled_themes_dir()])
-    assert set(SHIPPED) <= set(shelf.themes)
+    assert len(ALL) >= 8
+    assert set(shelf.themes) == set(ALL) > set(SHIPPED)
     assert shelf.problems == ()
+    assert sum(not theme.dark for theme in shelf.themes.values()) >= 2
 
 
-@pytest.mark.parametrize(
-    ("name", "least"), [("ragchat-dark", 4.5), ("ragchat-light", 4.5), ("high-contrast", 7)]
-)
-def test_words_stand_out_from_every_background(name: str, least: float) -> None:
+@pytest.mark.parametrize("name", [name for name in ALL if name != "terminal"])
+def test_words_and_borders_stand_out_from_every_background(name: str) -> None:
+    """WCAG 2.2: 4.5:1 for words (7:1 for high contrast), 3:1 for what only borders."""
     theme = read_theme(paths.bundled_themes_dir() / f"{name}.toml")
-    words = [theme.foreground, theme.primary, theme.secondary, theme.accent, theme.success, theme.error]
+    least = 7 if name == "high-contrast" else 4.5
+    words = [theme.foreground, theme.primary, theme.secondary, theme.accent]
+    words += [theme.success, theme.warning, theme.error]
+    for border in (theme.variables["pane-border"], theme.variables["pane-border-focus"]):
+        assert contrast(border, theme.background or "") >= 3, border
+        assert contrast(border, theme.surface or "") >= 3, border
     for background in (theme.background, theme.surface, theme.panel):
         for word in [*words, theme.variables["quiet"], theme.variables["cite"]]:
             assert word is not None
@@ -112,6 +122,56 @@ async def test_every_shipped_theme_starts_and_answers(name: str) -> None:
         await stage.ask("When does the lease end?")
         assert stage.app.theme == name
         assert "31 March 2027" in stage.text()
+
+
+@pytest.mark.parametrize(
+    ("term", "colorterm", "sixteen"),
+    [
+        ("xterm", "", True),
+        ("linux", "", True),
+        ("screen", "", True),
+        ("xterm", "truecolor", False),
+        ("xterm-256color", "", False),
+        ("tmux-256color", "", False),
+        ("xterm-kitty", "", False),
+        ("dumb", "", False),
+        ("", "", False),
+    ],
+)
+def test_sixteen_colours_are_told_from_more(term: str, colorterm: str, *, sixteen: bool) -> None:
+    assert has_sixteen_colors({"TERM": term, "COLORTERM": colorterm}) is sixteen
+
+
+async def test_a_terminal_of_sixteen_colours_gets_its_own_unless_a_theme_was_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("COLORTERM")
+    async with on_stage() as stage:
+        await stage.opened()
+        assert stage.app.theme == "terminal"
+    remember_theme("nord")
+    async with on_stage() as stage:
+        await stage.opened()
+        assert stage.app.theme == "nord"
+
+
+async def test_moving_in_the_list_of_themes_shows_each_and_escape_puts_back() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("ctrl+t")
+        await stage.until(lambda: "catppuccin-mocha" in stage.text(), "the list")
+        before = stage.app.theme
+        await stage.pilot.press("home")
+        assert stage.app.theme == ALL[0] == "catppuccin-latte"
+        await stage.pilot.press("j")
+        assert stage.app.theme == ALL[1]
+        await stage.pilot.press("escape")
+        assert stage.app.theme == before
+        await stage.pilot.press("ctrl+t", "home", "enter")
+        await stage.until(lambda: stage.app.screen is stage.app.chat, "the choice")
+        assert stage.app.theme == ALL[0]
+        assert remembered_theme() == ALL[0]
 
 
 async def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,15 @@ from ragchat.tui.garbage import EVERY_SECONDS, Housekeeping
 from ragchat.tui.recent import remember_folder, remembered_theme
 from ragchat.tui.screens.chat import ChatScreen
 from ragchat.tui.terminal_keys import read_alt_as_keys, read_alt_enter_as_new_line
-from ragchat.tui.themes import FALLBACK, VARIABLES, ThemeError, load_shelf, read_theme
+from ragchat.tui.themes import (
+    FALLBACK,
+    SIXTEEN,
+    VARIABLES,
+    ThemeError,
+    has_sixteen_colors,
+    load_shelf,
+    read_theme,
+)
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
@@ -60,7 +69,8 @@ class RagchatApp(App[int]):
         self._housekeeping = Housekeeping()
         self._wanted_theme = settings.screen.theme
         if not self.theme_is_set:
-            self._wanted_theme = remembered_theme() or settings.screen.theme
+            own = SIXTEEN if has_sixteen_colors(os.environ) else settings.screen.theme
+            self._wanted_theme = remembered_theme() or own
         self._load_first_theme()
         keys.use({})
         self._key_problems: tuple[str, ...] = ()

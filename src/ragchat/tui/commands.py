@@ -15,6 +15,8 @@ from ragchat.tui.formatting import folder_name, shown
 from ragchat.tui.keys import key_for
 
 if TYPE_CHECKING:
+    from textual.theme import Theme
+
     from ragchat.tui.app import RagchatApp
 
 
@@ -81,9 +83,19 @@ def choose_theme(app: RagchatApp) -> None:
             text = f"{name} is on until you leave: the settings name {app.settings.screen.theme}."
             app.notify(shown(text), markup=False)
 
-    choices = [Choice(name, Content(name)) for name in app.theme_names]
-    note = Content.styled("Your own go into the configuration folder, themes/NAME.toml.", "$quiet")
+    choices = [Choice(name, _swatch(app.get_theme(name), name)) for name in app.theme_names]
+    note = Content.styled("Your own: themes/NAME.toml in the configuration folder.", "$quiet")
     app.push_screen(PickScreen("Theme", note, choices, current=app.theme, preview=preview), chosen)
+
+
+def _swatch(theme: Theme | None, name: str) -> Content:
+    """A theme's name, some of its colours, and whether it is dark."""
+    line = Content(f"{name:<18.18}")
+    if theme is None or theme.ansi:
+        return Content.assemble(line, (" the terminal's own", "$quiet"))
+    colors = (theme.primary, theme.accent, theme.success, theme.error)
+    blocks = [("█▌", f"{color} on {theme.background}") for color in colors if color]
+    return Content.assemble(line, " ", *blocks, (f"  {'dark' if theme.dark else 'light'}", "$quiet"))
 
 
 def choose_model(app: RagchatApp) -> None:

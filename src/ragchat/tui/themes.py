@@ -25,6 +25,9 @@ FALLBACK = Theme(
 )
 """Used when not even the bundled themes can be read."""
 
+SIXTEEN = "terminal"
+"""The theme in the terminal's own sixteen colours, for a terminal that has no others."""
+
 _COLORS = (
     "primary",
     "secondary",
@@ -65,6 +68,16 @@ class Shelf:
 
     themes: Mapping[str, Theme]
     problems: tuple[str, ...]
+
+
+def has_sixteen_colors(environ: Mapping[str, str]) -> bool:
+    """Whether the terminal says that it has no more: finer colours would come out as whatever is nearest."""
+    term = environ.get("TERM", "")
+    fine = environ.get("COLORTERM", "").lower() in ("truecolor", "24bit")
+    many = (
+        "256" in term or "direct" in term or term.startswith(("xterm-kitty", "alacritty", "foot", "ghostty"))
+    )
+    return term not in ("", "dumb") and not (fine or many) and "TEXTUAL_COLOR_SYSTEM" not in environ
 
 
 def load_shelf(folders: Iterable[Path]) -> Shelf:

@@ -39,7 +39,7 @@ class PickScreen(ModalScreen[str | None]):
         current: str = "",
         preview: Callable[[str], None] | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(classes="-preview" if preview is not None else "")
         self._title = title
         self._note = note
         self._choices = choices
