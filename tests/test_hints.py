@@ -12,7 +12,7 @@ import pytest
 
 import ragchat
 from ragchat.cli.program import COMMANDS, program
-from ragchat.settings_loader import setting_types
+from ragchat.settings_schema import setting_types
 from ragchat.tui import keys
 
 SOURCES = Path(ragchat.__file__).parent

@@ -15,13 +15,8 @@ from hypothesis import strategies as st
 
 from ragchat.errors import UsageError
 from ragchat.settings import Settings
-from ragchat.settings_loader import (
-    allowed_values,
-    load_settings,
-    read_setting,
-    setting_range,
-    setting_types,
-)
+from ragchat.settings_loader import load_settings, load_usable_settings, read_setting
+from ragchat.settings_schema import allowed_values, setting_range, setting_rows, setting_types
 
 
 def value_of(settings: Settings, name: str) -> object:
@@ -213,3 +208,22 @@ def test_a_password_in_clear_is_refused_and_not_repeated(url: str, tmp_path: Pat
             load_settings(given_, environ=environ, config_file=tmp_path / "none.toml")
         assert "secret" not in refused.value.message + refused.value.hint
     assert load_settings({"index.backend": "postgresql://ann@db/notes"}, environ={}).index.library == "notes"
+
+
+def test_every_setting_has_a_meaning_in_one_line_and_says_when_it_takes_hold() -> None:
+    rows = list(setting_rows())
+    assert [row.name for row in rows] == list(setting_types())
+    for row in rows:
+        assert row.meaning.endswith("."), row.name
+        assert "\n" not in row.meaning
+        assert row.kind
+        assert row.effect
+
+
+def test_the_line_of_a_wrong_entry_is_told_however_it_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("retrieval.sorces = 1\n\n[chunking]\n'size' = 1\n[ notes ]\nexclude = 3\nseed = 1\n")
+    settings, problems = load_usable_settings(environ={}, config_file=file)
+    assert settings == Settings()
+    places = [problem.message.split(": ")[0].rpartition("line ")[2] for problem in problems]
+    assert places == ["1", "4", "6", "7"]

@@ -41,6 +41,7 @@ class ChunkingSettings:
     """How a document is cut. A change makes the index stale."""
 
     strategy: Literal["boundaries", "blind", "sections"] = "boundaries"
+    """At sections, blocks and sentence ends; blindly at the size; or whole sections."""
     size: int = 512
     """Target length of a passage in characters."""
     overlap: int = 0
@@ -60,7 +61,9 @@ class EmbeddingSettings:
     precision: Precision = "fp32"
     """Of the built-in model: int8 embeds in half the time or less, and shifts distances a little."""
     question_prompt: str = ""
+    """What the model expects before a question, as in `query: `; empty for the built-in one."""
     passage_prompt: str = ""
+    """What the model expects before a passage."""
     token_vectors: bool = True
     """Keep the vectors of every token: better order and better refusals, for about 12 KB a passage."""
     threads: int = 0
@@ -90,10 +93,13 @@ class OllamaSettings:
     """The model server."""
 
     host: str = "http://127.0.0.1:11434"
+    """Where Ollama listens. Notes are sent there: another machine sees them."""
     model: str = ""
     """Empty means: the one remembered for the folder, else one that is installed."""
     temperature: float = 0.0
+    """0 answers the same question the same way; more varies it."""
     seed: int = 0
+    """Where the model's chance begins."""
     answer_tokens: int = 1024
     """Tokens reserved for an answer."""
     context_tokens: int = 8192
@@ -118,6 +124,9 @@ class ScreenSettings:
     """How it looks."""
 
     theme: str = "ragchat-dark"
+    """The colours: a name from themes/ or from your own themes folder."""
+    mouse: bool = True
+    """Take clicks and the wheel; without it the terminal itself marks and copies text."""
 
 
 @dataclass(frozen=True, slots=True)

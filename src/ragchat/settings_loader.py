@@ -8,54 +8,35 @@ the place, the key and what is allowed.
 from __future__ import annotations
 
 import difflib
-import math
 import os
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from ragchat.errors import UsageError
 from ragchat.paths import config_dir
 from ragchat.settings import Settings
+from ragchat.settings_schema import (
+    allowed_values,
+    setting_range,
+    setting_sections,
+    setting_types,
+    spelled,
+    typed,
+)
 
-_RANGES: dict[str, tuple[float, float]] = {
-    "notes.max_file_mb": (0.001, 10_000),
-    "notes.confirm_files": (1, 10_000_000),
-    "notes.confirm_mb": (0.001, 10_000_000),
-    "notes.reader_seconds": (0.1, 86_400),
-    "notes.reader_memory_mb": (256, 1_000_000),
-    "notes.ocr_confidence": (0, 100),
-    "chunking.size": (40, 20_000),
-    "chunking.overlap": (0, 10_000),
-    "embedding.threads": (0, 1_024),
-    "retrieval.threshold": (0, 2),
-    "retrieval.sources": (1, 50),
-    "retrieval.candidates": (1, 1_000),
-    "ollama.temperature": (0, 5),
-    "ollama.seed": (0, 2**31 - 1),
-    "ollama.answer_tokens": (1, 1_000_000),
-    "ollama.context_tokens": (512, 10_000_000),
-}
-_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+_Refuse = Callable[[UsageError], None]
+"""What becomes of a problem: it is raised, or kept while the rest is read."""
 _HINT = "ragchat config shows every setting, its value and where it comes from"
 
 
 def config_file_path() -> Path:
     """The user's settings file."""
     return config_dir() / "config.toml"
-
-
-def setting_types() -> dict[str, Any]:
-    """Every setting, "section.key", with the type its value must have, in the order of the schema."""
-    return {
-        f"{section}.{key}": hint
-        for section, kind in _sections().items()
-        for key, hint in get_type_hints(kind).items()
-        if key in {field.name for field in fields(kind)}
-    }
 
 
 def load_settings(
@@ -69,21 +50,49 @@ def load_settings(
     flags: "section.key" -> value; None values are flags that were not given.
     Raises UsageError: unreadable file, unknown key, value of a wrong type or out of range.
     """
-    types = setting_types()
+    return _load(flags or {}, os.environ if environ is None else environ, config_file, _refuse)
+
+
+def load_usable_settings(
+    flags: Mapping[str, object] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    config_file: Path | None = None,
+) -> tuple[Settings, tuple[UsageError, ...]]:
+    """What can be used of file and environment, and what is wrong with the rest.
+
+    Raises UsageError only for a flag.
+    """
+    problems: list[UsageError] = []
+    settings = _load(flags or {}, os.environ if environ is None else environ, config_file, problems.append)
+    return settings, tuple(problems)
+
+
+def _refuse(problem: UsageError) -> None:
+    raise problem
+
+
+def _load(
+    flags: Mapping[str, object], environ: Mapping[str, str], config_file: Path | None, refuse: _Refuse
+) -> Settings:
+    types, path = setting_types(), config_file or config_file_path()
+    text, table = _read_file(path, refuse)
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
-    for name, value, origin in _layers(
-        types, flags or {}, os.environ if environ is None else environ, config_file
-    ):
+    layers = (
+        _file_values(path, text, table, types, refuse),
+        _environment(environ, types, refuse),
+        _flags(flags, types),
+    )
+    for name, value, origin in chain.from_iterable(layers):
         values[name] = value
         origins[name] = origin
     sections = {}
-    for section, kind in _sections().items():
+    for section, kind in setting_sections().items():
         dotted = f"{section}."
         given = {name.removeprefix(dotted): values[name] for name in values if name.startswith(dotted)}
         sections[section] = kind(**given)
-    keys = _flat(_table(config_file or config_file_path()).get("keys", {}))
-    return Settings(**sections, origins=origins, keys=keys)
+    return Settings(**sections, origins=origins, keys=_flat(table.get("keys", {})))
 
 
 def read_setting(name: str, text: str, place: str) -> object:
@@ -91,59 +100,46 @@ def read_setting(name: str, text: str, place: str) -> object:
     types = setting_types()
     if name not in types:
         raise _unknown(name, types, place)
-    return _checked(name, _spelled(types[name], text), text, place)
+    return _checked(name, spelled(types[name], text), text, place)
 
 
-def allowed_values(name: str) -> str:
-    """What a setting may be, in words."""
-    kind = setting_types()[name]
-    words = _words(kind)
-    if name in _RANGES:
-        low, high = _RANGES[name]
-        words = words.replace("number", f"number from {low:.10g} to {high:.10g}")
-    return words
-
-
-def setting_range(name: str) -> tuple[float, float]:
-    """The least and the greatest number a setting may be; infinite where nothing bounds it."""
-    return _RANGES.get(name, (-math.inf, math.inf))
-
-
-def _layers(
-    types: Mapping[str, Any],
-    flags: Mapping[str, object],
-    environ: Mapping[str, str],
-    config_file: Path | None,
+def _environment(
+    environ: Mapping[str, str], types: Mapping[str, Any], refuse: _Refuse
 ) -> Iterator[tuple[str, object, str]]:
-    path = config_file or config_file_path()
-    for name, value in _file_values(path, types):
-        yield name, _checked(name, _typed(types[name], value), value, str(path)), str(path)
     if environ.get("OLLAMA_HOST", "").strip():
         yield "ollama.host", environ["OLLAMA_HOST"], "OLLAMA_HOST"
     by_variable = {f"RAGCHAT_{name.replace('.', '_').upper()}": name for name in types}
     for variable in sorted(environ):
-        if variable in by_variable:
-            name = by_variable[variable]
-            yield name, read_setting(name, environ[variable], variable), variable
-        elif variable.startswith(tuple(f"RAGCHAT_{section.upper()}_" for section in _sections())):
-            raise _unknown(variable, by_variable, "the environment")
+        try:
+            if variable in by_variable:
+                name = by_variable[variable]
+                yield name, read_setting(name, environ[variable], variable), variable
+            elif variable.startswith(tuple(f"RAGCHAT_{section.upper()}_" for section in setting_sections())):
+                refuse(_unknown(variable, by_variable, "the environment"))
+        except UsageError as error:
+            refuse(error)
+
+
+def _flags(flags: Mapping[str, object], types: Mapping[str, Any]) -> Iterator[tuple[str, object, str]]:
     for name, value in flags.items():
         if name not in types:
             raise _unknown(name, types, "flag")
         if isinstance(value, str):
             yield name, read_setting(name, value, "flag"), "flag"
         elif value is not None:
-            yield name, _checked(name, _typed(types[name], value), value, "flag"), "flag"
+            yield name, _checked(name, typed(types[name], value), value, "flag"), "flag"
 
 
-def _table(path: Path) -> dict[str, object]:
-    """The settings file as it stands; nothing where there is none. Raises UsageError."""
+def _read_file(path: Path, refuse: _Refuse) -> tuple[str, dict[str, object]]:
+    """The settings file as text and as tables; nothing where there is none."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
+        return text, tomllib.loads(text)
     except (FileNotFoundError, NotADirectoryError):
-        return {}
+        pass
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", hint=f"mend or remove {path}") from error
+        refuse(UsageError(f"{path} cannot be read: {error}", hint=f"mend or remove {path}"))
+    return "", {}
 
 
 def _flat(table: object) -> dict[str, object]:
@@ -155,18 +151,42 @@ def _flat(table: object) -> dict[str, object]:
     return flat
 
 
-def _file_values(path: Path, types: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    for section, content in _table(path).items():
-        if section not in _sections() and section != "keys":
-            raise _unknown(section, _sections(), str(path))
-        if not isinstance(content, dict):
-            raise UsageError(f"{path}: {section} is a section: write [{section}]", hint=_HINT)
-        if section == "keys":  # of the screen, which alone knows them
-            continue
-        for key, value in content.items():
-            if f"{section}.{key}" not in types:
-                raise _unknown(f"{section}.{key}", types, str(path))
-            yield f"{section}.{key}", value
+def _file_values(
+    path: Path, text: str, table: Mapping[str, object], types: Mapping[str, Any], refuse: _Refuse
+) -> Iterator[tuple[str, object, str]]:
+    for section, content in table.items():
+        if section not in setting_sections() and section != "keys":
+            refuse(_unknown(section, setting_sections(), _place(path, text, section)))
+        elif not isinstance(content, dict):
+            place = _place(path, text, "", section)
+            refuse(UsageError(f"{place}: {section} is a section: write [{section}]", hint=_HINT))
+        elif section != "keys":  # which the screen alone knows
+            for key, value in content.items():
+                name, place = f"{section}.{key}", _place(path, text, section, key)
+                try:
+                    if name not in types:
+                        raise _unknown(name, types, place)
+                    yield name, _checked(name, typed(types[name], value), value, place), str(path)
+                except UsageError as error:
+                    refuse(error)
+
+
+def _place(path: Path, text: str, section: str, key: str = "") -> str:
+    """The file with the line where an entry stands, as far as it is written in the usual way.
+
+    section: "" for a key before any section.
+    """
+    entry = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*=""")
+    dotted = re.compile(rf"\s*{re.escape(section)}\s*\.\s*{re.escape(key)}\s*=")
+    current = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[\s*([^\]]*?)\s*\]", line)
+        current = header[1] if header else current
+        if header and not key and current == section:
+            return f"{path}, line {number}"
+        if key and (entry.match(line) if current == section else not current and dotted.match(line)):
+            return f"{path}, line {number}"
+    return str(path)
 
 
 def _checked(name: str, fitted: object | None, given: object, place: str) -> object:
@@ -188,58 +208,6 @@ def _has_password(url: str) -> bool:
     """Whether a database address holds what would stand in a file, in `ragchat config` and on the screen."""
     parts = urlsplit(url)
     return bool(parts.password) or "password" in parse_qs(parts.query)
-
-
-def _typed(kind: Any, value: object) -> object | None:
-    """The value where it is of this type (a whole number also serves as a number), else None."""
-    if get_origin(kind) is Literal:
-        return value if value in get_args(kind) else None
-    if get_origin(kind) is tuple:
-        fits = isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
-        return tuple(value) if fits and isinstance(value, list | tuple) else None
-    if get_args(kind):
-        return _first(_typed(alternative, value) for alternative in get_args(kind))
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value) if math.isfinite(value) else None
-    return value if type(value) is kind else None
-
-
-def _spelled(kind: Any, text: str) -> object | None:
-    """The value of this type that a text spells, or None. A list is written a:b, as PATH is."""
-    if get_origin(kind) is Literal or kind is str:
-        return _typed(kind, text)
-    if get_origin(kind) is tuple:
-        return tuple(item for item in text.split(os.pathsep) if item)
-    if get_args(kind):
-        return _first(_spelled(alternative, text) for alternative in get_args(kind))
-    if kind is bool:
-        word = text.strip().lower()
-        return True if word in _TRUE else False if word in _FALSE else None
-    try:
-        return _typed(kind, kind(text))
-    except ValueError:
-        return None
-
-
-def _first(fitted: Iterator[object | None]) -> object | None:
-    return next((value for value in fitted if value is not None), None)
-
-
-def _sections() -> dict[str, Any]:
-    hints = get_type_hints(Settings)
-    return {
-        field.name: hints[field.name] for field in fields(Settings) if field.name not in ("origins", "keys")
-    }
-
-
-def _words(kind: Any) -> str:
-    if get_origin(kind) is Literal:
-        return " or ".join(repr(choice) for choice in get_args(kind))
-    if get_origin(kind) is tuple:
-        return "a list of texts"
-    if get_args(kind):
-        return " or ".join(_words(alternative) for alternative in get_args(kind))
-    return {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}[kind]
 
 
 def _unknown(name: str, known: Mapping[str, Any], place: str) -> UsageError:

@@ -10,7 +10,7 @@ import pytest
 
 from ragchat.embedding import registry
 from ragchat.errors import EmbedderUnavailable
-from ragchat.settings_loader import setting_types
+from ragchat.settings_schema import setting_types
 from tests.cli.conftest import Ragchat
 from tests.ollama_server import OllamaTestServer, TestModel
 
@@ -82,15 +82,44 @@ def test_set_does_not_touch_a_damaged_file(ragchat: Ragchat, file: Path) -> None
     assert file.read_text() == "[retrieval\n"
 
 
-@pytest.mark.parametrize("arguments", [("search", "x"), ("status",), ("config",), (".",)])
+@pytest.mark.parametrize("arguments", [("search", "x"), ("status",), (".",)])
 def test_a_wrong_file_stops_every_command_with_its_place(
     arguments: tuple[str, ...], ragchat: Ragchat, file: Path
 ) -> None:
     file.write_text("[retrieval]\nsorces = 3\n")
     told = ragchat(*arguments)
     assert (told.code, told.out) == (2, "")
-    assert str(file) in told.err
+    assert f"{file}, line 2: there is no setting retrieval.sorces" in told.err
     assert "did you mean retrieval.sources?" in told.err
+
+
+def test_config_and_doctor_work_with_a_wrong_file_and_say_which_line(
+    ragchat: Ragchat, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text("# mine\n[retrieval]\nsorces = 3\nsources = 3\n\n[ollama]\nseed = 'x'\n[nots]\na = 1\n")
+    monkeypatch.setenv("RAGCHAT_CHUNKING_SIZE", "huge")
+    told = ragchat("config", "--json")
+    assert told.code == 2
+    assert json.loads(told.out)["retrieval.sources"]["value"] == 3
+    assert f"{file}, line 3: there is no setting retrieval.sorces" in told.err
+    assert f"{file}, line 7: ollama.seed = 'x' does not fit" in told.err
+    assert f"{file}, line 8: there is no setting nots; did you mean notes?" in told.err
+    assert "RAGCHAT_CHUNKING_SIZE: chunking.size = 'huge' does not fit" in told.err
+    found = ragchat("doctor")
+    assert found.code == 3
+    assert found.out.count("BROKEN  settings") == 4
+    assert "embedding model" in found.out
+
+
+def test_config_and_doctor_work_with_a_file_that_is_no_toml(ragchat: Ragchat, file: Path) -> None:
+    file.write_text("[screen]\ntheme = terminal\n")
+    told = ragchat("config")
+    assert told.code == 2
+    assert "line 2" in told.err
+    assert "screen.theme" in told.out
+    found = ragchat("doctor")
+    assert "line 2" in found.out
+    assert "the default holds here" in found.out
 
 
 @pytest.mark.parametrize("assignment", ["retrieval.threshold", "retrieval.threshold=x", "no.such=1"])

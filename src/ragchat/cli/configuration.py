@@ -9,11 +9,20 @@ import click
 
 from ragchat import paths as places
 from ragchat.answering.escape import escape_line
-from ragchat.cli.console import note, say, say_json, styled
-from ragchat.cli.options import chosen_folder, folder_option, json_option, settings_of, settings_option
+from ragchat.cli.console import complain, note, say, say_json, styled
+from ragchat.cli.options import (
+    chosen_folder,
+    folder_option,
+    json_option,
+    settings_of,
+    settings_option,
+    usable_settings_of,
+)
+from ragchat.errors import UsageError
 from ragchat.settings import Settings
 from ragchat.settings_file import write_entry
-from ragchat.settings_loader import allowed_values, config_file_path, read_setting, setting_types
+from ragchat.settings_loader import config_file_path, read_setting
+from ragchat.settings_schema import allowed_values, setting_types
 
 
 @click.group(invoke_without_command=True)
@@ -21,10 +30,13 @@ from ragchat.settings_loader import allowed_values, config_file_path, read_setti
 @json_option
 @click.pass_context
 def config(ctx: click.Context, assignments: tuple[str, ...], as_json: bool) -> int:
-    """Show every setting, its value and where it comes from."""
+    """Show every setting, its value and where it comes from; exit 2 when one of them cannot be used."""
     if ctx.invoked_subcommand is not None:
         return 0
-    settings = settings_of(assignments)
+    settings, problems = usable_settings_of(assignments)
+    for problem in problems:
+        complain(problem)
+    code = UsageError.exit_code if problems else 0
     told = {
         name: {
             "value": _value(settings, name),
@@ -35,12 +47,12 @@ def config(ctx: click.Context, assignments: tuple[str, ...], as_json: bool) -> i
     }
     if as_json:
         say_json(told)
-        return 0
+        return code
     for name, facts in told.items():
         line = f"{name:26} {json.dumps(facts['value'], ensure_ascii=False):28}"
         say(f"{escape_line(line)} {styled(escape_line(str(facts['from'])), '2')}")
     note(f"the file is {config_file_path()}; ragchat config set KEY VALUE writes to it")
-    return 0
+    return code
 
 
 @config.command("path")

@@ -17,9 +17,10 @@ from ragchat.answering.workspace import Workspace
 from ragchat.cli.checks import Check, State, model_checks
 from ragchat.cli.console import say, say_json
 from ragchat.cli.opening import open_workspace
-from ragchat.cli.options import folder_option, json_option, settings_of
+from ragchat.cli.options import folder_option, json_option, usable_settings_of
 from ragchat.cli.progress import StatusLine
-from ragchat.errors import RagchatError, SetupError
+from ragchat.errors import RagchatError, SetupError, UsageError
+from ragchat.settings import Settings
 
 _MARKS: dict[State, str] = {"ok": "ok    ", "note": "note  ", "broken": "BROKEN"}
 
@@ -29,10 +30,11 @@ _MARKS: dict[State, str] = {"ok": "ok    ", "note": "note  ", "broken": "BROKEN"
 @json_option
 def doctor(folder: Path | None, assignments: tuple[str, ...], as_json: bool) -> int:
     """Check settings, folders, embedding model, index, model server, terminal. Exit 3: one is broken."""
-    workspace = open_workspace(folder, settings_of(assignments))
+    settings, problems = usable_settings_of(assignments)
+    workspace = open_workspace(folder, settings)
     line, found = StatusLine(), []
     line.show("checking …")
-    for check in _checks(workspace):
+    for check in (*_settings(settings, problems), *_checks(workspace)):
         line.clear()
         found.append(check)
         if not as_json:
@@ -55,9 +57,18 @@ def _print(check: Check) -> None:
         say(f"{'':24} try: {escape_line(check.remedy)}")
 
 
+def _settings(settings: Settings, problems: tuple[UsageError, ...]) -> Iterator[Check]:
+    from ragchat.tui.keymap import read_keymap
+
+    for problem in problems:
+        yield Check("settings", "broken", f"{problem.message}; the default holds here", problem.hint)
+    if not problems:
+        yield Check("settings", "ok", f"{len(settings.origins)} set, the rest as they come")
+    for line in read_keymap(settings.keys).problems:
+        yield Check("keys", "note", line, "ragchat config keys")
+
+
 def _checks(workspace: Workspace) -> Iterator[Check]:
-    given = len(workspace.settings.origins)
-    yield Check("settings", "ok", f"{given} set, the rest as they come")
     yield _writable("data folder", paths.data_dir(), "RAGCHAT_DATA_DIR")
     yield _writable("cache folder", paths.cache_dir(), "RAGCHAT_CACHE_DIR")
     yield _bundled()

@@ -6,14 +6,14 @@ from ragchat.answering.escape import escape_line
 from ragchat.cli.console import note, say, say_json, styled
 from ragchat.errors import UsageError
 from ragchat.settings_file import write_entry
-from ragchat.settings_loader import config_file_path, load_settings
+from ragchat.settings_loader import config_file_path, load_settings, load_usable_settings
 from ragchat.tui import keys
 from ragchat.tui.keymap import key_rows, read_keymap
 
 
 def print_keys(*, as_json: bool) -> int:
     """The table as the settings file has it; what it says wrongly goes to stderr."""
-    changed, problems = read_keymap(load_settings().keys)
+    changed, problems = read_keymap(load_usable_settings()[0].keys)
     keys.use(changed)
     for problem in problems:
         note(escape_line(problem))

@@ -10,7 +10,7 @@ import click
 
 from ragchat.errors import UsageError
 from ragchat.settings import Settings
-from ragchat.settings_loader import load_settings
+from ragchat.settings_loader import load_settings, load_usable_settings
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -67,6 +67,15 @@ def folder_option(command: Decorated) -> Decorated:
 
 def settings_of(assignments: tuple[str, ...], **flags: object) -> Settings:
     """The settings with this run's flags on top. `retrieval__threshold=0.5` is the flag of that setting."""
+    return load_settings(_flags(assignments, **flags))
+
+
+def usable_settings_of(assignments: tuple[str, ...]) -> tuple[Settings, tuple[UsageError, ...]]:
+    """What can be used of the settings, and what is wrong with the rest: for who is to mend them."""
+    return load_usable_settings(_flags(assignments))
+
+
+def _flags(assignments: tuple[str, ...], **flags: object) -> dict[str, object]:
     values: dict[str, object] = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
@@ -76,8 +85,7 @@ def settings_of(assignments: tuple[str, ...], **flags: object) -> Settings:
     backend = click.get_current_context().meta.get(_BACKEND)
     if backend is not None:
         values["index.backend"] = backend
-    values |= {name.replace("__", "."): value for name, value in flags.items() if value is not None}
-    return load_settings(values)
+    return values | {name.replace("__", "."): value for name, value in flags.items() if value is not None}
 
 
 def chosen_folder(folder: Path | None, settings: Settings) -> Path:

@@ -23,6 +23,6 @@ def run(folder: Path | None, settings: Settings, *, demo: bool = False) -> int:
     from ragchat.tui.app import RagchatApp
 
     app = RagchatApp(sample_notes_dir() if demo and folder is None else folder, settings, demo=demo)
-    app.run()
+    app.run(mouse=settings.screen.mouse)
     gc.freeze()  # leaving is not held up by sorting out garbage: it takes a third of a second
     return app.return_code or 0
