@@ -23,8 +23,9 @@ from ragchat.answering.verification import VerifiedSpan, locate
 from ragchat.answering.workspace import Workspace
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import FailedDocument, Locator
+from ragchat.embedding.embedder import Embedder
 from ragchat.embedding.ollama_pull import PullProgress
-from ragchat.errors import RagchatError, ServerUnreachable
+from ragchat.errors import EmbedderUnavailable, RagchatError, ServerUnreachable
 from ragchat.index.progress import IndexProgress, IndexReport, ProgressListener, Survey
 from ragchat.index.protocol import Coverage, Index, IndexStamp, Scope
 from ragchat.retrieval.filters import NO_FILTERS, Filters
@@ -341,6 +342,7 @@ class Scene:
     open_error: RagchatError | None = None
     index_error: RagchatError | None = None
     polled: str = ""
+    embeds: bool = False
 
 
 class FakeWorkspace(Workspace):
@@ -373,6 +375,11 @@ class FakeWorkspace(Workspace):
 
     def index(self) -> Index:
         return FakeIndex(self.scene.documents, self.values)  # type: ignore[return-value]
+
+    def embedder(self) -> Embedder:
+        if not self.scene.embeds:
+            raise EmbedderUnavailable("there is none on this stage")
+        return WordEmbedder()
 
     def survey(self) -> Survey:
         return self.scene.survey

@@ -35,6 +35,7 @@ drives("Everywhere", "F1", "^p", "^q")
 drives("In every pane and list", "j", "k", "g", "G", "^d", "^u")  # test_keymap
 drives("In the prompt", "^f")
 drives("In the conversation", "c", "r", "e", "b", "d")
+drives("In the conversation", "x", "u")  # test_support
 drives("Among the conversations", "F2", "F8", "esc")
 drives("Among the models", "x", "esc")  # test_models
 drives("In the prompt", "enter", "^j", "↑", "↓", "PgUp", "PgDn")

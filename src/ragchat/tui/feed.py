@@ -69,6 +69,8 @@ class Feed:
                 self._screen.refresh_bindings()
             case messages.TurnKept(run=run, turn=turn) if run in self._turns:
                 self._turns[run].kept = turn
+            case messages.AnswerChecked(run=run, support=support) if run in self._turns:
+                await self._turns[run].show_support(support)
             case messages.TurnForgotten(turn_id=turn_id):
                 await self._screen.conversation.forget(turn_id)
                 self._screen.refresh_bindings()

@@ -127,6 +127,8 @@ CONVERSATION = named(
     Binding("c", "screen.copy_code", "Code", tooltip="copy its code block; again: the next one"),
     Binding("r", "screen.ask_again", "Again", tooltip="ask the question again"),
     Binding("e", "screen.edit_question", "Edit", tooltip="edit the question and ask it again"),
+    Binding("x", "screen.mark_refused", "Must refuse", tooltip="keep the question as one to be refused"),
+    Binding("u", "screen.take_back", "Undo", tooltip="take back what was kept", show=False),
     Binding("b", "screen.branch", "Branch", tooltip="go on from here in a new conversation"),
     Binding("d", "screen.delete_turn", "Delete", tooltip="delete the turn"),
     Binding("t", "screen.show_thinking", "Thinking", tooltip="show or hide the thinking", show=False),

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ragchat.answering.events import AnswerEvent
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
+    from ragchat.answering.support import Support
     from ragchat.answering.turn import Turn, TurnSource
     from ragchat.answering.verification import VerifiedSpan
     from ragchat.errors import RagchatError
@@ -211,6 +212,15 @@ class TurnKept(Told):
     def __init__(self, session: Session, run: int, turn: Turn) -> None:
         self.run = run
         self.turn = turn
+        super().__init__(session)
+
+
+class AnswerChecked(Told):
+    """The sentences of an answer were held against the sources that they cite."""
+
+    def __init__(self, session: Session, run: int, support: tuple[Support, ...]) -> None:
+        self.run = run
+        self.support = support
         super().__init__(session)
 
 

@@ -29,7 +29,6 @@ from ragchat.tui.messages import (
     IndexFailed,
     Noted,
     ServerChecked,
-    SpanVerified,
     TurnKept,
 )
 from ragchat.tui.model_desk import ModelDesk
@@ -171,7 +170,9 @@ class Session:
 
     def verify(self, source: TurnSource, post: Post) -> None:
         """Hold a source against its note as it is now, and post what became of it."""
-        self.start(lambda: self._verify(source, post))
+        from ragchat.tui.checking import verify
+
+        self.start(lambda: verify(self, source, post))
 
     def stop(self) -> None:
         """Have everything stop, and post nothing more; waits for nothing."""
@@ -254,6 +255,7 @@ class Session:
 
     def _ask(self, run: int, asked: Asked, cancel: threading.Event) -> None:
         from ragchat.answering.events import Finished
+        from ragchat.tui.checking import check_answer
 
         try:
             for event in self._events(run, asked, cancel):
@@ -262,6 +264,8 @@ class Session:
                     self._remember_refusal(run, asked, event.answer)
                     self.asking = False
                 self.post(AnswerMoved(self, run, event))
+                if isinstance(event, Finished):
+                    check_answer(self, run, event.answer)
         except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
             self.post(AskFailed(self, run, as_ragchat_error(error)))
         finally:
@@ -313,13 +317,3 @@ class Session:
         except Exception as error:  # noqa: BLE001, RUF100 -- the dot must never freeze
             told, host = as_ragchat_error(error), self._settings.ollama.host
             return ServerHealth(host, loopback=True, reachable=False, problem=told.message, hint=told.hint)
-
-    def _verify(self, source: TurnSource, post: Post) -> None:
-        try:
-            span = self.workspace.verify(source.document, source.start, source.end, source.quote)
-        except Exception:  # noqa: BLE001, RUF100 -- the viewer says that it is gone
-            span = None
-        try:
-            post(SpanVerified(self, source, span))
-        except RuntimeError:
-            self._closing.set()

@@ -33,7 +33,7 @@ class ActsOnTurns(AsksQuestions):
     def _open_wanted(self, message: SourcesPanel.OpenWanted) -> None:
         evidence = self.evidence
         if evidence is not None:
-            self.ragchat.view_sources(evidence.listed, message.position, evidence.question)
+            self.ragchat.view_sources(evidence.listed, message.position, self._own_question())
 
     def on_answer_text_source_clicked(self, message: object) -> None:
         """`[n]` was clicked in some turn."""
@@ -51,7 +51,7 @@ class ActsOnTurns(AsksQuestions):
         if evidence is None or not 1 <= number <= len(evidence.sources):
             self.notify(f"This answer has no source {number}.", severity="warning")
             return
-        self.ragchat.view_sources(evidence.listed, number - 1, evidence.question)
+        self.ragchat.view_sources(evidence.listed, number - 1, self._own_question())
 
     def on_prompt_copy_wanted(self, message: Prompt.CopyWanted) -> None:
         """What is marked in the prompt."""
@@ -105,6 +105,25 @@ class ActsOnTurns(AsksQuestions):
             self.prompt.give_back(turn.question)
             self.prompt.focus()
 
+    def action_mark_refused(self) -> None:
+        """The notes have no answer to the selected question: keep it for `eval` and `calibrate`."""
+        turn, session = self._selected(), self.session
+        if turn is None or session is None:
+            return
+        if turn.follows:
+            self.notify(
+                "A follow-up does not stand alone: ask it in full, then mark that.", severity="warning"
+            )
+            return
+        from ragchat.answering.filter_words import without_filters
+
+        session.collecting.mark_refused(without_filters(turn.question))
+
+    def action_take_back(self) -> None:
+        """Undo the last mark."""
+        if self.session is not None:
+            self.session.collecting.undo()
+
     def action_delete_turn(self) -> None:
         """Delete the selected turn, after asking."""
         from textual.content import Content
@@ -144,6 +163,11 @@ class ActsOnTurns(AsksQuestions):
         if self.session is not None and self.session.is_open and self._is_free():
             self.session.talks.begin()
             self.prompt.focus()
+
+    def _own_question(self) -> str:
+        """The selected turn's question; "" for a follow-up, which means nothing alone."""
+        selected, evidence = self.conversation.selected, self.evidence
+        return "" if selected is None or evidence is None or selected.follows else evidence.question
 
     def _selected(self) -> TurnView | None:
         if (turn := self.conversation.selected) is None:

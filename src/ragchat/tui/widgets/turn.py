@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -13,6 +14,7 @@ from textual.widgets import Static
 
 from ragchat.tui.formatting import beginning, one_line, shown
 from ragchat.tui.offers import Offer, offer_of
+from ragchat.tui.support_marks import support_note, with_marks
 from ragchat.tui.widgets import turn_notes
 from ragchat.tui.widgets.note import Note, notes_for
 from ragchat.tui.widgets.thinking import ThinkingFold
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from textual.widgets.markdown import MarkdownStream
 
     from ragchat.answering.events import Answer
+    from ragchat.answering.support import Support
     from ragchat.answering.turn import Turn
     from ragchat.errors import RagchatError
     from ragchat.tui.evidence import Evidence
@@ -148,12 +151,19 @@ class TurnView(Vertical):
         if self.text:
             body = self._body or await self._mount_body()
             body.sources = len(evidence.sources)
-            await body.settle(turn_notes.with_invalid_marked(self.text, answer.citations))
+            await body.settle(with_marks(self.text, answer.citations))
         thought = answer.timings_ms.get("thinking")
         self._fold.end(None if thought is None else thought / 1000.0)
         self._head_static.update(self._head(turn_notes.outcome_of_answer(answer)))
         await self._show_notes(turn_notes.notes_of_answer(answer))
         self.answer, self.offer = answer, offer_of(answer)
+
+    async def show_support(self, support: Sequence[Support]) -> None:
+        """Which sentences of the answer are found in the sources they cite."""
+        if self.answer is None or self._body is None:
+            return
+        await self._body.settle(with_marks(self.text, self.answer.citations, support))
+        await self.mount_all(notes_for(support_note(self.text, support)), after=self._body)
 
     async def fail(self, error: RagchatError) -> None:
         """The question could not be asked at all."""
@@ -171,7 +181,7 @@ class TurnView(Vertical):
         if self.text:
             citations = attach_citations(self.text, len(evidence.sources))
             body = await self._mount_body()
-            await body.settle(turn_notes.with_invalid_marked(self.text, citations))
+            await body.settle(with_marks(self.text, citations))
         self._head_static.update(self._head(turn_notes.outcome_of_turn(turn)))
         await self._show_notes(turn_notes.notes_of_turn(turn))
 

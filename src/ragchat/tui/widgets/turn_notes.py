@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from ragchat.tui.keys import key_for
 from ragchat.tui.offers import Offer, offer_of
 
 if TYPE_CHECKING:
-    from ragchat.answering.events import Answer, Citation
+    from ragchat.answering.events import Answer
     from ragchat.answering.turn import Turn
     from ragchat.errors import RagchatError
     from ragchat.retrieval.trace import Candidate, RetrievalTrace
@@ -40,14 +39,6 @@ class Line:
 
 def _key(key: str) -> Content:
     return Content.styled(key, "$accent")
-
-
-def with_invalid_marked(text: str, citations: Sequence[Citation]) -> str:
-    """The answer with ✗ behind every mark that names a source there is not."""
-    for citation in sorted(citations, key=lambda each: each.end, reverse=True):
-        if citation.invalid:
-            text = f"{text[: citation.end]}✗{text[citation.end :]}"
-    return text
 
 
 def outcome_of_answer(answer: Answer) -> Content:
