@@ -249,6 +249,7 @@ def test_an_index_that_another_program_took_away_is_opened_anew(
     else:
         file = paths.folder_data_dir(notes) / "index.sqlite3"
         if deed == "made anew":
+            file.unlink()  # the one that is held stays as it is
             file.write_bytes(b"damaged" * 1000)
             other.update(rebuild=True)
         else:

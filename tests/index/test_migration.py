@@ -17,7 +17,7 @@ from ragchat.index import migration
 from ragchat.index.protocol import Source
 from ragchat.index.schema import INDEX_FILE
 from ragchat.index.store import SqliteIndex, open_index
-from tests.index.building import STAMP, chunks_of, contents, document, embed, put
+from tests.index.building import STAMP, chunks_of, contents, document, embed, put, source
 from tests.index.contract import ANYWHERE
 
 STAMP_1 = replace(STAMP, embedder=replace(STAMP.embedder, token_vectors=""))
@@ -223,6 +223,7 @@ def test_an_index_of_version_2_gets_its_new_columns(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "data" / INDEX_FILE) as connection:
         for column in ("tags", "dated"):
             connection.execute(f"ALTER TABLE documents DROP COLUMN {column}")
+        connection.execute("ALTER TABLE chunks DROP COLUMN own_words")
         connection.execute("PRAGMA user_version = 2")
     connection.close()
     index = open_index(tmp_path / "data")
@@ -230,4 +231,29 @@ def test_an_index_of_version_2_gets_its_new_columns(tmp_path: Path) -> None:
     known = index.sources()["2025-01-31.md"]
     assert (known.tags, known.day) == ((), "2025-01-31")
     put(index, "a.md", "more")
+    index.close()
+
+
+def test_an_index_of_version_3_goes_on_cutting_what_it_did_not_keep(tmp_path: Path) -> None:
+    """A passage whose words stand otherwise in what is embedded: the address of a link is left out there."""
+    index = open_index(tmp_path / "data")
+    index.begin(STAMP)
+    whole = document("a.md", "before [a lease](http://x.y) after")
+    (chunk,) = chunks_of(whole, (7, 28))
+    chunk = replace(chunk, text="[T]\na lease", context_start=0, lead="before ")
+    index.replace(whole, source("a.md", whole.text), [chunk], embed([chunk]))
+    with sqlite3.connect(tmp_path / "data" / INDEX_FILE) as connection:
+        kept = connection.execute("SELECT own_words FROM chunks").fetchall()
+        assert kept == [("before [a lease](http://x.y)",)]
+    connection.close()
+    before = contents(index)
+    index.close()
+    with sqlite3.connect(tmp_path / "data" / INDEX_FILE) as connection:
+        connection.execute("ALTER TABLE chunks DROP COLUMN own_words")
+        connection.execute("PRAGMA user_version = 3")
+    connection.close()
+    index = open_index(tmp_path / "data")
+    assert contents(index) == before
+    hits = index.snapshot().dense(embed([chunk])[0], 1, ANYWHERE)
+    assert index.snapshot().chunks([hit.chunk_id for hit in hits]) == [chunk]
     index.close()

@@ -93,6 +93,7 @@ def status_json(status: FolderStatus) -> dict[str, Any]:
         "skipped": dict(status.skipped),
         "gaps": _gaps(status.gaps),
         "chunks": status.chunks,
+        "disk_bytes": status.disk_bytes,
         "stamp": None
         if stamp is None
         else {

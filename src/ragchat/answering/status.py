@@ -26,6 +26,7 @@ class FolderStatus:
     indexed: up to date. stale: made by another embedder, chunker or extractor, or changed or deleted since.
     notice: one line, where the embedder cannot read these notes.
     gaps: indexed documents of which something could not be read, with what and why.
+    disk_bytes: what the index takes on this machine, 0 for a shared one.
     library: where a shared index lies, without secrets; "" for one on this machine.
     made_otherwise: by another embedder or chunker than the settings ask for; only a rebuild makes it usable.
     """
@@ -44,6 +45,7 @@ class FolderStatus:
     gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     library: str = ""
     made_otherwise: bool = False
+    disk_bytes: int = 0
 
 
 def read_status(

@@ -216,16 +216,18 @@ class Workspace(FolderModels):
     def status(self) -> FolderStatus:
         """What `ragchat status` tells. Loads no model. Raises FolderMissing without folder and index."""
         from ragchat.answering.status import read_status
+        from ragchat.index.space import bytes_on_disk
 
         if not self.has_index():
             self._require_folder()
-        return read_status(
+        told = read_status(
             self.folder,
             self._kept.opened() if self.has_index() else None,
             self.settings,
             chunker=self._kept.chunking().stamp,
             expected_stamp=self._kept.expected_stamp,
         )
+        return replace(told, disk_bytes=0 if self.is_shared else bytes_on_disk(self._data_dir))
 
     def forget(self) -> None:
         """Delete the folder's index, conversation, questions. Raises IndexLocked while another indexes."""

@@ -131,6 +131,8 @@ def _print_status(told: FolderStatus) -> None:
     say(f"  documents   {told.indexed:,} indexed, {told.failed:,} failed, {told.stale:,} stale")
     say(f"  skipped     {_counted(told.skipped)}")
     say(f"  passages    {told.chunks:,}")
+    if told.disk_bytes:
+        say(f"  on disk     {told.disk_bytes / 1e6:,.1f} MB{_each(told)}")
     if told.stamp is None:
         say("  not indexed yet: ragchat index")
     else:
@@ -151,6 +153,10 @@ def _print_status(told: FolderStatus) -> None:
     elif told.stale:
         by = "ragchat index" if told.library else "the next index, ask or search"
         note(f"stale documents are read again by {by}")
+
+
+def _each(told: FolderStatus) -> str:
+    return f", {told.disk_bytes / told.chunks / 1000:.0f} KB a passage" if told.chunks else ""
 
 
 def _print_failures(failures: Sequence[FailedDocument], gaps: Mapping[str, Sequence[str]]) -> None:

@@ -132,15 +132,17 @@ def read_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> lis
     rows = _select(
         connection,
         'SELECT c.id, d.name, d.title, c.section, c.start, c."end", c.first_line, c.last_line, c.text,'
-        " c.context_start, c.tokens, c.header_tokens, c.locator, c.content_at, c.document_id "
+        " c.context_start, c.tokens, c.header_tokens, c.locator, c.content_at, c.own_words, c.document_id "
         "FROM chunks c JOIN documents d ON d.id = c.document_id WHERE c.id IN",
         chunk_ids,
     )
     for row in rows:
         key, name, title, section, start, end, first, last, text, context, tokens, header, locator = row[:13]
-        content_at, document_id = row[13:]
+        content_at, own_words, document_id = row[13:]
         whole, at = text, content_at
-        if content_at is None:
+        if own_words is not None:
+            whole, at = own_words, start - context
+        elif content_at is None:
             if document_id not in texts:
                 texts[document_id] = _read_text(connection, document_id)
             whole, at = texts[document_id], start
@@ -274,11 +276,12 @@ def write_document(
     ).lastrowid
     connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, pack_text(document.text)))
     for place, chunk in enumerate(chunks):
-        at = chunk.text.rfind(chunk.lead + chunk.content)
+        own_words = chunk.lead + chunk.content
+        at = chunk.text.rfind(own_words)
         chunk_id = connection.execute(
             'INSERT INTO chunks (document_id, section, start, "end", first_line, last_line, context_start,'
-            " tokens, header_tokens, locator, text, content_at, text_digest) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " tokens, header_tokens, locator, text, content_at, text_digest, own_words) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 document_id,
                 json.dumps(chunk.section),
@@ -293,6 +296,7 @@ def write_document(
                 chunk.text,
                 at + len(chunk.lead) if at >= 0 else None,
                 bytes.fromhex(text_digest(chunk.text)),
+                own_words if at < 0 else None,
             ),
         ).lastrowid
         connection.execute(

@@ -22,7 +22,7 @@ from ragchat.paths import make_private_dir
 INDEX_FILE = "index.sqlite3"
 SEGMENTS_DIR = "segments"
 DAMAGED_DIR = "damaged"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 BUSY_SECONDS = 10.0
 
 _APPLICATION_ID = 0x52414743  # "RAGC"
@@ -30,6 +30,8 @@ _APPLICATION_ID = 0x52414743  # "RAGC"
 # AUTOINCREMENT: the id of a chunk or a document is never given to another one. What is cached by id stays
 # true, a segment names chunks by ranges of ids, and a document's id is its revision.
 # Names compare as bytes: two that differ only in case or in Unicode form are two files.
+# A chunk's lead and content are found in its text at `content_at`, or else stand in `own_words`; an earlier
+# ragchat left both NULL, and they are cut from the document.
 # A chunk's vectors stand in `recent` until a segment file has them, so that no vector lies on the disk twice.
 TABLES = """
 CREATE TABLE stamps (
@@ -77,7 +79,8 @@ CREATE TABLE chunks (
     locator TEXT NOT NULL,
     text TEXT NOT NULL,
     content_at INTEGER,
-    text_digest BLOB NOT NULL
+    text_digest BLOB NOT NULL,
+    own_words TEXT
 );
 CREATE INDEX chunks_of_document ON chunks (document_id);
 CREATE INDEX chunks_of_text ON chunks (text_digest);
@@ -125,7 +128,10 @@ CREATE TABLE "values" (
 _SINCE_VERSION_2 = """
 ALTER TABLE documents ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
 ALTER TABLE documents ADD COLUMN dated TEXT NOT NULL DEFAULT ''"""
+_SINCE_VERSION_3 = "ALTER TABLE chunks ADD COLUMN own_words TEXT"
 
+_LOG_BYTES = 4 << 20
+"""A log that has grown over this is cut back when it begins anew."""
 _REBUILD = "ragchat index --rebuild"
 
 
@@ -216,7 +222,10 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} has an older form and cannot be converted where it may not be written",
             hint="make its folder writable, or set RAGCHAT_DATA_DIR to one that is",
         )
+    if version == 0:
+        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before anything is written, or never
     _keep_a_log(connection)
+    connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")
     connection.execute("PRAGMA synchronous = NORMAL")
     if version < SCHEMA_VERSION:
         connection.execute("PRAGMA foreign_keys = OFF")
@@ -233,8 +242,10 @@ def _make_current(connection: sqlite3.Connection, version: int) -> None:
         from ragchat.index.migration import convert_version_1
 
         convert_version_1(connection)
-    elif version == 2:
-        execute_all(connection, _SINCE_VERSION_2)
+    elif version in (2, 3):
+        if version == 2:
+            execute_all(connection, _SINCE_VERSION_2)
+        execute_all(connection, _SINCE_VERSION_3)
     else:
         execute_all(connection, TABLES)
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")

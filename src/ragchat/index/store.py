@@ -35,6 +35,7 @@ from ragchat.index.shelf import (
     what_a_run_left,
 )
 from ragchat.index.snapshot import SqliteSnapshot
+from ragchat.index.space import give_back
 from ragchat.index.view import View
 
 _FORGOTTEN_AT_ONCE = 200
@@ -146,6 +147,8 @@ class SqliteIndex:
             while self._shelf.merge(stamp_id, what_a_run_left):
                 pass
             self._shelf.collect_garbage()
+        with self._turn, explained(self._path):
+            give_back(self._connection)
 
     def snapshot(self) -> SqliteSnapshot:
         """The latest whole state. Cheap when nothing has changed since the last call.
