@@ -154,6 +154,21 @@ class IndexContract(ABC):
         assert hits == everything[:4]
         assert [hit.chunk_id for hit in hits] == sorted(hit.chunk_id for hit in everything)[:4]
 
+    def test_equals_stand_by_name_then_place_whatever_was_written_first(self, begun: Index) -> None:
+        for name in ("b.md", "\xe9.md", "a/z.md", "a.md", "c.md"):
+            put(begun, name, "same words", "the others", "same words")
+        begun.remove("b.md")
+        put(begun, "a.md", "same words", "the others", "same words")
+        snapshot = begun.snapshot()
+        places = [(name, start) for name in ("a.md", "a/z.md", "c.md", "\xe9.md") for start in (0, 22)]
+        for limit in (1, 3, 8):
+            dense = snapshot.dense(EMBEDDER.embed_question("same words"), limit, ANYWHERE)
+            lexical = snapshot.lexical(["words", "same"], limit, ANYWHERE)
+            holding = snapshot.containing("same", ANYWHERE, limit)
+            for ids in ([hit.chunk_id for hit in dense], [hit.chunk_id for hit in lexical], holding):
+                found = [(chunk.document, chunk.start) for chunk in snapshot.chunks(ids)]
+                assert found == places[:limit]
+
     def test_bm25_never_returns_a_score_of_zero(self, begun: Index) -> None:
         put(begun, "a.md", "error E1234 in the log", "nothing of the kind", "the E1234 again E1234")
         snapshot = begun.snapshot()

@@ -16,6 +16,9 @@ import numpy.typing as npt
 K1 = 1.2
 B = 0.75
 
+DECIMALS = 9
+"""Scores are rounded to these: what differs later differs by the order in which the terms were added."""
+
 
 def idf(total: int, holding: int) -> float:
     """Of a term that `holding` of `total` chunks hold."""

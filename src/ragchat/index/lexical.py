@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragchat.index.bm25 import K1, B, idf, norms
+from ragchat.index.bm25 import DECIMALS, K1, B, idf, norms
 from ragchat.index.dense import places_of_best
 from ragchat.index.postings import Postings
 from ragchat.index.ranking import Best, DocumentOrder, Ids, as_numbered
@@ -133,7 +133,7 @@ class Lexical:
         for term in sorted(terms, key=lambda term: term.order):
             counts = postings.counts_in(term.number, rows)
             scores += term.weight * counts * (K1 + 1) / (counts + norm)
-        return scores
+        return np.round(scores, DECIMALS)
 
 
 def _contenders(

@@ -48,7 +48,8 @@ _PROPOSED = """
     {scope}
     GROUP BY w.chunk_id
 """
-_WHOLE = _PROPOSED + "ORDER BY score DESC, w.chunk_id LIMIT %(limit)s"
+# A sum's last digits depend on the order of its rows: what ties but for them is all there.
+_WHOLE = _PROPOSED + "ORDER BY round(sum({term}) * 1e9) DESC FETCH FIRST (%(limit)s) ROWS WITH TIES"
 # No row at all when the bar is too low: then a chunk that was not proposed could still come in.
 _BOUNDED = (
     "WITH rare AS MATERIALIZED ("
@@ -69,7 +70,7 @@ _BOUNDED = (
 )
 SELECT kept.chunk_id, kept.score + coalesce(added.score, 0) AS total
 FROM kept LEFT JOIN added USING (chunk_id)
-ORDER BY total DESC, chunk_id LIMIT %(limit)s
+ORDER BY round((kept.score + coalesce(added.score, 0)) * 1e9) DESC FETCH FIRST (%(limit)s) ROWS WITH TIES
 """
 )
 
@@ -85,7 +86,7 @@ def search(
     scope_sql: str,
     scope_parameters: dict[str, object],
 ) -> list[Hit]:
-    """The best chunks, descending, ties by chunk id.
+    """The best chunks, and those that tie with the last of them, in no order.
 
     chunks, length: how many chunks this reader may see, and how many tokens they have.
     scope_sql: a WHERE clause over `w`, or nothing.

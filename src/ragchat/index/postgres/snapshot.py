@@ -15,14 +15,17 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
+from ragchat.index.bm25 import DECIMALS
+from ragchat.index.dense import exact_cosines
 from ragchat.index.packing import unpack_text, unpack_tokens
 from ragchat.index.postgres import lexical
 from ragchat.index.postgres.connection import explained
-from ragchat.index.postgres.rows import read_sources, vector_text
+from ragchat.index.postgres.dense import MOST_PROPOSED, matrix_of, propose
+from ragchat.index.postgres.rows import read_sources
+from ragchat.index.postgres.scope import condition_of
 from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
 
 if TYPE_CHECKING:
@@ -30,17 +33,6 @@ if TYPE_CHECKING:
 
 EXACT_BELOW = 20_000
 """Up to so many chunks every vector is compared (16 ms); above it HNSW proposes."""
-
-SEARCH_WIDTH = 200
-"""hnsw.ef_search: recall at 25 is 0.99 with 100 at 100 k chunks."""
-
-MOST_PROPOSED = 500
-"""Who asks for more wants everything; hnsw.ef_search goes up to 1000."""
-
-_BATCH = 4_096
-_BIG_ENDIAN = np.dtype(">f4")
-_HEAD = 4
-"""Bytes before the numbers in pgvector's binary form: dimensions and a reserved field."""
 
 
 class PostgresSnapshot:
@@ -92,34 +84,33 @@ class PostgresSnapshot:
         return self._close.alive and not self._connection.closed
 
     def dense(self, question: Vector, limit: int, scope: Scope, *, exact: bool = False) -> list[Hit]:
-        """Nearest chunks by cosine distance, ascending; ties by chunk id.
+        """Nearest chunks by cosine distance, ascending; ties by document name, then place.
 
         exact: compare every vector, instead of taking what HNSW proposes.
         """
         self._check(question[np.newaxis])
         if limit <= 0:
             return []
+        where = condition_of(scope, self._schema, "chunk_id")
         with self._querying() as connection:
-            proposed: list[tuple[int, bytes]] = []
+            ids: list[int] = []
             if self.approximate and not exact and limit <= MOST_PROPOSED:
-                proposed = self._nearest(connection, question, limit, scope, index=True)
-            if len(proposed) < min(limit, self.chunk_count):
+                ids, vectors = propose(connection, self._schema, question, limit, *where, index=True)
+            if len(ids) < min(limit, self.chunk_count):
                 # Few rows of a scope lie among the graph's proposals: then the exact scan is the cheap one.
-                proposed = self._nearest(connection, question, limit, scope, index=False)
-        if not proposed:
+                ids, vectors = propose(connection, self._schema, question, limit, *where, index=False)
+        if not ids:
             return []
-        ids = np.array([row[0] for row in proposed], dtype=np.int64)
-        distances = np.clip(1 - self._matrix([row[1] for row in proposed]) @ question, 0, 2)
-        order = np.lexsort((ids, distances))
-        return [Hit(int(ids[place]), float(distances[place])) for place in order][:limit]
+        first = self._first(limit, ids, exact_cosines(vectors, question).tolist())
+        return [Hit(hit.chunk_id, min(max(1.0 - hit.value, 0.0), 2.0)) for hit in first]
 
     def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
-        """Best chunks by BM25, descending; ties by chunk id; never one with score 0."""
+        """Best chunks by BM25, descending; ties as in `dense`; never one with score 0."""
         if not self.chunk_count:
             return []
-        condition, parameters = self._scope(scope, "w.chunk_id")
+        condition, parameters = condition_of(scope, self._schema, "w.chunk_id")
         with self._querying() as connection:
-            return lexical.search(
+            found = lexical.search(
                 connection,
                 self._schema,
                 tokens,
@@ -129,14 +120,20 @@ class PostgresSnapshot:
                 scope_sql=f"WHERE {condition}" if condition else "",
                 scope_parameters=parameters,
             )
+        return self._first(
+            limit, [hit.chunk_id for hit in found], [round(hit.value, DECIMALS) for hit in found]
+        )
 
     def containing(self, token: str, scope: Scope, limit: int) -> list[int]:
-        """Ids of the chunks that hold this token, ascending."""
-        condition, parameters = self._scope(scope, "chunk_id")
+        """Ids of the chunks that hold this token, by document name, then place."""
+        condition, parameters = condition_of(scope, self._schema, "w.chunk_id")
         with self._querying() as connection:
             rows = connection.execute(
-                f'SELECT chunk_id FROM {self._schema}.words WHERE token = %(token)s COLLATE "C"'
-                f"{' AND ' + condition if condition else ''} ORDER BY chunk_id LIMIT %(limit)s",
+                f"SELECT w.chunk_id FROM {self._schema}.words w"
+                f" JOIN {self._schema}.chunks c ON c.id = w.chunk_id"
+                f" JOIN {self._schema}.documents d ON d.id = c.document_id"
+                f' WHERE w.token = %(token)s COLLATE "C"{" AND " + condition if condition else ""}'
+                " ORDER BY d.name, c.start, c.id LIMIT %(limit)s",
                 {"token": token.replace("\0", ""), "limit": limit, **parameters},
             ).fetchall()
         return [int(row[0]) for row in rows]
@@ -176,7 +173,7 @@ class PostgresSnapshot:
             f"SELECT chunk_id, vector_send(vector) FROM {self._schema}.vectors WHERE chunk_id = ANY (%s)",
             chunk_ids,
         )
-        return self._matrix([row[1] for row in rows])
+        return matrix_of([bytes(row[1]) for row in rows], self.stamp.embedder.dimensions)
 
     def token_vectors(self, chunk_ids: Sequence[int]) -> Sequence[Int8Matrix] | None:
         """Their tokens' vectors, each of shape (tokens, width); None when any of the chunks has none."""
@@ -192,31 +189,19 @@ class PostgresSnapshot:
         """`dense` of each question (row), everywhere."""
         return [self.dense(question, limit, Scope()) for question in questions]
 
-    def _nearest(
-        self, connection: Connection, question: Vector, limit: int, scope: Scope, *, index: bool
-    ) -> list[tuple[int, bytes]]:
-        """Proposals with their vectors, pgvector's order; more than asked for, so that ties are all there."""
-        condition, parameters = self._scope(scope, "chunk_id")
-        where = f" WHERE {condition}" if condition else ""
-        for name, value in {
-            "enable_indexscan": "on" if index else "off",
-            "enable_seqscan": "off" if index else "on",
-            "hnsw.ef_search": str(min(1000, max(SEARCH_WIDTH, 2 * limit))),
-            "hnsw.iterative_scan": "strict_order",
-        }.items():
-            connection.execute("SELECT set_config(%s, %s, true)", (name, value))
-        order = "vector <#> %(question)s::vector" + ("" if index else ", chunk_id")
-        table = f"{self._schema}.vectors"
-        # The vectors are sent of the few that come first, not of every row that is sorted.
-        rows = connection.execute(
-            f"SELECT chunk_id, vector_send(vector) FROM {table} WHERE chunk_id = ANY (ARRAY("
-            f"SELECT chunk_id FROM {table}{where} ORDER BY {order} LIMIT %(limit)s))",
-            {"question": vector_text(question), "limit": limit if not index else limit + 8, **parameters},
-            binary=True,
-        ).fetchall()
-        for name in ("enable_indexscan", "enable_seqscan"):
-            connection.execute("SELECT set_config(%s, 'on', true)", (name,))
-        return [(int(row[0]), bytes(row[1])) for row in rows]
+    def _first(self, limit: int, ids: Sequence[int], values: Sequence[float]) -> list[Hit]:
+        """The chunks of the largest values; of equal ones, by document name, then place."""
+        places = self._places(ids) if len(set(values)) < len(values) else {}
+        order = sorted(range(len(ids)), key=lambda at: (-values[at], places.get(ids[at], ()), ids[at]))
+        return [Hit(ids[at], values[at]) for at in order[:limit]]
+
+    def _places(self, ids: Sequence[int]) -> dict[int, tuple[str, int]]:
+        rows = self._rows(
+            f"SELECT c.id, d.name, c.start FROM {self._schema}.chunks c"
+            f" JOIN {self._schema}.documents d ON d.id = c.document_id WHERE c.id = ANY (%s)",
+            ids,
+        )
+        return {int(row[0]): (str(row[1]), int(row[2])) for row in rows}
 
     def _totals(self) -> tuple[int, int]:
         with self._querying() as connection:
@@ -225,23 +210,6 @@ class PostgresSnapshot:
                 f"FROM {self._schema}.totals"
             ).fetchone()
         return (0, 0) if row is None else (int(row[0]), int(row[1]))
-
-    def _scope(self, scope: Scope, column: str) -> tuple[str, dict[str, object]]:
-        """A condition on a column of chunk ids, and its parameters; nothing for everywhere."""
-        conditions, parameters = [], dict[str, object]()
-        if scope.prefix:
-            conditions.append("starts_with(d.name, %(prefix)s)")
-            parameters["prefix"] = scope.prefix
-        if scope.documents is not None:
-            conditions.append('d.name = ANY (%(documents)s::text[] COLLATE "C")')
-            parameters["documents"] = sorted(scope.documents)
-        if not conditions:
-            return "", {}
-        return (
-            f"{column} IN (SELECT c.id FROM {self._schema}.chunks c "
-            f"JOIN {self._schema}.documents d ON d.id = c.document_id WHERE {' AND '.join(conditions)})",
-            parameters,
-        )
 
     def _rows(self, query: str, chunk_ids: Sequence[int]) -> list[tuple[Any, ...]]:
         with self._querying() as connection:
@@ -286,13 +254,6 @@ class PostgresSnapshot:
         if row is None:
             raise KeyError(f"no document {document_id} in this snapshot")
         return self._texts.setdefault(document_id, unpack_text(bytes(row[0])))
-
-    def _matrix(self, blobs: Sequence[bytes]) -> Matrix:
-        dimensions = self.stamp.embedder.dimensions
-        numbers = b"".join(blob[_HEAD:] for blob in blobs)
-        rows: npt.NDArray[Any] = np.frombuffer(numbers, dtype=_BIG_ENDIAN).reshape(len(blobs), dimensions)
-        matrix: Matrix = rows.astype(np.float32)
-        return matrix
 
     def _check(self, questions: Matrix) -> None:
         if questions.shape[1] != self.stamp.embedder.dimensions:
