@@ -50,6 +50,9 @@ class ChunkingSettings:
     """Embed `[Title > Heading]` before the passage."""
     code: bool = True
     """Keep code blocks."""
+    context: str = ""
+    """A model of the Ollama server that writes one sentence of context before each passage; empty: none.
+    It costs a question to the model for every passage (docs/retrieval.md)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from ragchat.documents.document import FailedDocument, Locator
 from ragchat.embedding.embedder import Embedder
 from ragchat.embedding.ollama_pull import PullProgress
 from ragchat.errors import EmbedderUnavailable, RagchatError, ServerUnreachable
+from ragchat.index.contexts import Contexts
 from ragchat.index.progress import IndexProgress, IndexReport, ProgressListener, Survey
 from ragchat.index.protocol import Coverage, Index, IndexStamp, Scope
 from ragchat.retrieval.filters import NO_FILTERS, Filters
@@ -391,6 +392,7 @@ class FakeWorkspace(Workspace):
         retry: bool = False,
         on_progress: ProgressListener | None = None,
         cancel: threading.Event | None = None,
+        contexts: Contexts | None = None,
     ) -> IndexReport:
         self.updates.append((rebuild, retry))
         if self.scene.index_error is not None and not rebuild:

@@ -132,6 +132,7 @@ def index_json(report: IndexReport) -> dict[str, Any]:
         "complete": report.complete,
         "warning": report.warning,
         "embedding_error": report.embedding_error,
+        "contexts": asdict(report.contexts) if report.contexts else None,
     }
 
 

@@ -18,18 +18,20 @@ from ragchat.answering.coverage import Changes
 from ragchat.answering.folder_file import remember_folder
 from ragchat.answering.folder_index import FolderIndex
 from ragchat.answering.folder_models import FolderModels
-from ragchat.errors import FolderMissing, IndexMissing
+from ragchat.errors import FolderMissing, IndexMissing, SetupError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ragchat.answering.assistant import Assistant
+    from ragchat.answering.context_estimate import ContextEstimate
     from ragchat.answering.conversation import Conversation
     from ragchat.answering.conversations import Conversations
     from ragchat.answering.retrieves import Retrieves
     from ragchat.answering.status import FolderStatus
     from ragchat.answering.verification import VerifiedSpan
     from ragchat.embedding.embedder import Embedder
+    from ragchat.index.contexts import Contexts
     from ragchat.index.progress import IndexReport, ProgressListener, Survey
     from ragchat.index.protocol import Index
     from ragchat.index.waiting import Waiting
@@ -110,8 +112,13 @@ class Workspace(FolderModels):
         retry: bool = False,
         on_progress: ProgressListener | None = None,
         cancel: threading.Event | None = None,
+        contexts: Contexts | None = None,
     ) -> IndexReport:
-        """Bring the index up to date, then the automatic threshold. Raises IndexStale, IndexLocked, …"""
+        """Bring the index up to date, then the automatic threshold. Raises IndexStale, IndexLocked, …
+
+        contexts: of `contexts()`, by whoever has agreed to what a first run of them costs; later ones need
+        no new agreement. Raises SetupError without it.
+        """
         from ragchat.index.indexer import Indexer
         from ragchat.index.waiting import Waiting
         from ragchat.retrieval.legibility import legibility_notice
@@ -124,6 +131,7 @@ class Workspace(FolderModels):
             notes=self.settings.notes,
             chunking=self._kept.chunking(),
             expected_stamp=self._kept.expected_stamp,
+            contexts=contexts or self._agreed_contexts(),
         )
         remember_folder(self._data_dir, self.folder)
         self._waiting = waiting = Waiting()
@@ -139,6 +147,31 @@ class Workspace(FolderModels):
         if report.added + report.updated and not report.warning:
             report = replace(report, warning=legibility_notice(self._kept.opened()))
         return report
+
+    def contexts(self) -> Contexts | None:
+        """What writes a context before each passage; None where the settings want none."""
+        from ragchat.answering.contexts import ContextWriter
+
+        model = self.settings.chunking.context
+        return ContextWriter(self._model_server(), model, self._data_dir) if model else None
+
+    def estimate_contexts(self, contexts: Contexts, *, rebuild: bool = False) -> ContextEstimate | None:
+        """What the next update will write, from a trial; see `estimate_contexts`."""
+        from ragchat.answering.context_estimate import estimate_contexts
+
+        index, cutting = self._kept.opened(), self._kept.chunking()
+        return estimate_contexts(
+            self.folder, self.settings.notes, index, cutting, self.embedder(), contexts, rebuild=rebuild
+        )
+
+    def _agreed_contexts(self) -> Contexts | None:
+        if (contexts := self.contexts()) and self._kept.opened().stamp is None:
+            raise SetupError(
+                f"{self.settings.chunking.context} is to write a context before every passage, "
+                "which takes its time",
+                hint=f"ragchat index -f {self.folder} tells how long, and does it",
+            )
+        return contexts
 
     def watch(
         self,

@@ -12,6 +12,8 @@ Strategy = Literal["boundaries", "blind", "sections"]
 SMALLEST_SIZE = 40
 """Characters; below it a passage is a scrap of a sentence and says nothing on its own."""
 
+CONTEXT_VERSION = 1
+"""Raised whenever the model is asked otherwise for a passage's context."""
 _VERSION = 1
 """Raised whenever the same document and options are cut otherwise, so that old indexes become stale."""
 
@@ -26,6 +28,7 @@ class ChunkOptions:
     overlap: characters of the passage before that are embedded too; never quoted.
     header: embed `[Title > Heading]` before the passage.
     code: keep code blocks.
+    context: the model that writes a sentence before each passage (`ragchat.index.contexts`); "" for none.
     """
 
     strategy: Strategy = "boundaries"
@@ -33,6 +36,7 @@ class ChunkOptions:
     overlap: int = 0
     header: bool = True
     code: bool = True
+    context: str = ""
 
     def __post_init__(self) -> None:
         if self.strategy not in get_args(Strategy):
@@ -59,4 +63,6 @@ class ChunkOptions:
             words.append("header")
         if self.code:
             words.append("code")
+        if self.context:
+            words.append(f"context/{CONTEXT_VERSION}={self.context}")
         return " ".join(words)

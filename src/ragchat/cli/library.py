@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from ragchat.cli.opening import confirm_size, open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import IndexingLine
 from ragchat.documents.document import FailedDocument
-from ragchat.errors import UsageError
+from ragchat.errors import SetupError, UsageError
+from ragchat.index.contexts import Contexts
 from ragchat.index.progress import IndexReport
 
 FAILED, INTERRUPTED = 1, 130
@@ -27,7 +29,7 @@ _FEW = 5
 @folder_option
 @click.option("--rebuild", is_flag=True, help="Read and embed everything afresh.")
 @click.option("--retry", is_flag=True, help="Read failed documents again.")
-@click.option("--yes", is_flag=True, help="Index a huge folder without asking.")
+@click.option("--yes", is_flag=True, help="Index a huge folder, or have contexts written, without asking.")
 @json_option
 def index(
     folder: Path | None, assignments: tuple[str, ...], rebuild: bool, retry: bool, yes: bool, as_json: bool
@@ -37,10 +39,15 @@ def index(
     if not yes:
         confirm_size(workspace)
         _confirm_forgetting(workspace)
+    contexts = workspace.contexts()
+    if contexts is not None:
+        _agree(workspace, contexts, rebuild=rebuild, yes=yes)
     line = IndexingLine()
     try:
         with interruptible() as stopped:
-            report = workspace.update(rebuild=rebuild, retry=retry, on_progress=line, cancel=stopped)
+            report = workspace.update(
+                rebuild=rebuild, retry=retry, on_progress=line, cancel=stopped, contexts=contexts
+            )
     finally:
         line.finish()
     if as_json:
@@ -94,6 +101,32 @@ def forget(folder: Path | None, assignments: tuple[str, ...], yes: bool) -> int:
     return 0
 
 
+def _agree(workspace: Workspace, contexts: Contexts, *, rebuild: bool, yes: bool) -> None:
+    """What the model will be asked for, before it is. Raises SetupError unless the user agrees."""
+    estimate = workspace.estimate_contexts(contexts, rebuild=rebuild)
+    if estimate is None:
+        return
+    settings = workspace.settings
+    told = (
+        f"{escape_line(settings.chunking.context)} at {escape_line(settings.ollama.host)} is to write a "
+        f"context for about {estimate.passages:,} passages: {estimate.prompt_tokens:,} tokens read, "
+        f"{estimate.answer_tokens:,} written, {_duration(estimate.seconds)}, as the first few went"
+    )
+    if yes:
+        note(told)
+        return
+    may_ask = sys.stdin.isatty() and sys.stderr.isatty()
+    if not (may_ask and click.confirm(f"{told}. Go on?", default=False, err=True)):
+        raise SetupError(f"{told}; nothing was indexed", hint=f"ragchat index --yes -f {workspace.folder}")
+
+
+def _duration(seconds: float) -> str:
+    """`40 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def _confirm_forgetting(workspace: Workspace) -> None:
     """A library that others use is not emptied by indexing the wrong folder."""
     if not workspace.is_shared:
@@ -119,6 +152,11 @@ def _print_report(report: IndexReport) -> None:
     if report.pending:
         reason = f": {escape_line(report.embedding_error)}" if report.embedding_error else ""
         say(f"{report.pending:,} documents pending, taken up by the next run{reason}")
+    if (costs := report.contexts) and costs.written + costs.kept:
+        say(
+            f"contexts: {costs.written:,} written in {_duration(costs.seconds)} ({costs.prompt_tokens:,} "
+            f"tokens read, {costs.answer_tokens:,} written), {costs.kept:,} kept from before"
+        )
     if report.skipped:
         say(f"skipped: {_counted(report.skipped)}")
     _print_failures(report.failures, report.gaps)

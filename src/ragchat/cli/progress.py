@@ -135,7 +135,8 @@ def _described(progress: IndexProgress) -> str:
     if progress.phase != "indexing":
         return f"{progress.phase} …"
     failed = f", {progress.failed} failed" if progress.failed else ""
+    contexts = f", {progress.contexts:,} contexts written" if progress.contexts else ""
     return (
         f"indexing: {progress.documents_done:,} of {progress.documents_total:,} documents, "
-        f"{progress.chunks_embedded:,} passages embedded{failed}"
+        f"{progress.chunks_embedded:,} passages embedded{contexts}{failed}"
     )

@@ -157,6 +157,7 @@ class _Variant:
             self._embedder(say, cancel),
             settings,
             indexes,
+            self._workspace.contexts() if self._cutting.options.context else None,
             on_progress=progress,
             cancel=cancel,
         ) as opened:

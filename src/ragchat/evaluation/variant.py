@@ -15,6 +15,7 @@ from ragchat.errors import SetupError
 from ragchat.evaluation.remembering import Remembering
 from ragchat.evaluation.strategies import Cutting
 from ragchat.evaluation.truncating import Truncating
+from ragchat.index.contexts import Contexts
 from ragchat.index.indexer import Indexer
 from ragchat.index.progress import ProgressListener
 from ragchat.index.protocol import Index
@@ -30,12 +31,14 @@ def variant_index(
     embedder: Embedder,
     settings: Settings,
     known: Sequence[Index] = (),
+    contexts: Contexts | None = None,
     *,
     on_progress: ProgressListener | None = None,
     cancel: threading.Event | None = None,
 ) -> Iterator[tuple[SqliteIndex, Embedder, Path]]:
     """The index of the folder under this cutting, up to date; the embedder to ask it with; where it lies.
 
+    contexts: writes those that the cutting asks for.
     known: indexes of the same folder, open; a passage that one of them holds is not embedded again.
     Raises SetupError when some notes could not be embedded.
     """
@@ -52,6 +55,7 @@ def variant_index(
             notes=settings.notes,
             chunking=cutting.options,
             expected_stamp=lambda: used.stamp,
+            contexts=contexts,
         )
         report = indexer.run(on_progress=on_progress, cancel=cancel)
         if not report.complete and not (cancel and cancel.is_set()):

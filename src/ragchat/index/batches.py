@@ -74,6 +74,13 @@ class Batches:
         if self._waiting_texts >= BATCH or self._waiting_texts == 0:
             self.flush()
 
+    def leave_out(self, reason: str, *, for_all: bool) -> None:
+        """A document waits for the next run. for_all: what it lacks, every other one lacks too."""
+        self.error = self.error or reason
+        self.flush()
+        self._failures_in_a_row += 1
+        self.broken = for_all or self._failures_in_a_row >= _FAILURES_IN_A_ROW
+
     def flush(self) -> None:
         """Embed and commit everything that was added, as far as it can be."""
         queue, self._queue, self._waiting_texts = self._queue, [], 0

@@ -14,6 +14,7 @@ from ragchat.documents.document import Document
 from ragchat.documents.reader import extractor_of, open_reader, supported
 from ragchat.embedding.embedder import Embedder, EmbedderStamp
 from ragchat.errors import IndexStale
+from ragchat.index.contexts import Contexts
 from ragchat.index.intake import Reader
 from ragchat.index.plan import plan_rebuild, plan_update, warning_of
 from ragchat.index.progress import IndexReport, ProgressListener, Survey
@@ -36,6 +37,7 @@ class Indexer:
     expected_stamp: the stamp that `embedder` would give, without opening it; None where that cannot be told.
     read, extractor_of, chunk: how files become documents and documents chunks; the settings
         say how to read where `read` does not.
+    contexts: writes what the chunking options ask for beside the passage's own words.
     """
 
     def __init__(
@@ -50,6 +52,7 @@ class Indexer:
         read: Reader | None = None,
         extractor_of: Callable[[str], str] = extractor_of,
         chunk: Chunker | None = None,
+        contexts: Contexts | None = None,
     ) -> None:
         self._folder = folder
         self._index = index
@@ -60,6 +63,9 @@ class Indexer:
         self._read = read
         self._extractor_of = extractor_of
         self._chunk = chunk or _chunk_document
+        self._contexts = contexts
+        # The stamp would tell of contexts that are not there.
+        assert bool(chunking.context) == (contexts is not None)
 
     def survey(self) -> Survey:
         """What lies in the folder, before anything is read. Raises FolderMissing."""
@@ -91,6 +97,7 @@ class Indexer:
                 read=read,
                 extractor_of=self._extractor_of,
                 chunk=lambda document, counter: self._chunk(document, self._chunking, counter),
+                contexts=self._contexts,
                 max_bytes=int(self._notes.max_file_mb * _MEGABYTE),
                 reuse=not rebuild,
                 waiting=waiting or Waiting(),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ragchat.documents.document import FailedDocument
+from ragchat.index.contexts import ContextCosts
 
 Phase = Literal["scanning", "loading model", "reading", "indexing", "calibrating", "done"]
 
@@ -16,6 +17,7 @@ class IndexProgress:
     """Counters count what happened so far. documents_total covers only what has to be read.
 
     documents_read: found by their words at least. documents_done: of these, those indexed or failed.
+    contexts: written by a model so far.
     current: the note in hand; while a model is loaded what is waited for, where that takes long; else "".
     """
 
@@ -27,6 +29,7 @@ class IndexProgress:
     failed: int = 0
     current: str = ""
     documents_read: int = 0
+    contexts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class IndexReport:
     pending: documents that still have to be embedded; the next run takes them up.
     gaps: documents of which something could not be read, with what and why.
     embedding_error: why some of them could not be embedded, in one line, or "".
+    contexts: what a model's contexts have cost; None where none were wanted.
     warning: one line ("the folder is empty: index kept"), or "".
     """
 
@@ -70,6 +74,7 @@ class IndexReport:
     pending: int = 0
     embedding_error: str = ""
     gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    contexts: ContextCosts | None = None
 
 
 ProgressListener = Callable[[IndexProgress], None]

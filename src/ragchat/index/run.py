@@ -18,8 +18,9 @@ from pathlib import Path
 from ragchat.chunking.chunk import Chunk, TokenCounter
 from ragchat.documents.document import Document, FailedDocument
 from ragchat.embedding.embedder import Embedder, EmbedderStamp
-from ragchat.errors import FolderMissing, RagchatError
+from ragchat.errors import BackendError, FolderMissing, GenerationFailed, RagchatError
 from ragchat.index.batches import Batches, Prepared
+from ragchat.index.contexts import Contexts
 from ragchat.index.embedded import EmbeddedTexts
 from ragchat.index.intake import Reader, has_digest, take_in, touched, unexpected
 from ragchat.index.packing import text_digest
@@ -53,6 +54,7 @@ class Run:
         read: Reader,
         extractor_of: Callable[[str], str],
         chunk: Callable[[Document, TokenCounter], Sequence[Chunk]],
+        contexts: Contexts | None,
         max_bytes: int,
         reuse: bool,
         waiting: Waiting,
@@ -66,6 +68,7 @@ class Run:
         self._read = read
         self._extractor_of = extractor_of
         self._chunk = chunk
+        self._contexts = contexts
         self._max_bytes = max_bytes
         self._reuse = reuse
         self._waiting = waiting
@@ -150,6 +153,7 @@ class Run:
             pending=pending,
             embedding_error=self._batches.error if self._batches and pending else "",
             gaps=self._index.gaps(),
+            contexts=self._contexts.costs if self._contexts else None,
         )
 
     def tell(self, phase: Phase) -> None:
@@ -166,6 +170,7 @@ class Run:
                 # While a model is loaded this says why, not which note happened to ask for it.
                 current=self._current if phase in ("reading", "indexing") else "",
                 documents_read=self._read_ahead,
+                contexts=self._contexts.costs.written if self._contexts else 0,
             )
         )
 
@@ -249,7 +254,17 @@ class Run:
             self._batches = Batches(embedder, self._commit, self._after_batch, self._cancel.is_set)
         try:
             chunks = self._waiting.chunks(document, lambda document: self._chunk(document, embedder))
+            if self._contexts is not None:
+                done = self._contexts.add(document, chunks, embedder, self._after_context, self._cancel)
+                if done is None:
+                    return
+                chunks = done
             digests = [text_digest(chunk.text) for chunk in chunks]
+        except BackendError as error:
+            hint = f" ({error.hint})" if error.hint else ""
+            reason = f"no context could be written for {document.name}: {error.message}{hint}"
+            self._batches.leave_out(reason, for_all=not isinstance(error, GenerationFailed))
+            return
         except RagchatError:
             raise
         except Exception as error:
@@ -264,6 +279,10 @@ class Run:
         if prepared.moved_from:
             self._moving.add(prepared.moved_from)
         self._batches.add(prepared)
+
+    def _after_context(self) -> None:
+        self._tell_now_and_then("indexing")
+        self._waiting.let_questions_pass()
 
     def _after_batch(self) -> None:
         self.tell("indexing")

@@ -1,0 +1,105 @@
+"""Contextual retrieval from the command line: what it costs is said first, and nothing written is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import Ragchat
+from tests.doubles import WordEmbedder
+from tests.ollama_script import Break, Done, Step
+from tests.ollama_server import OllamaTestServer
+
+ON = ("--set", "chunking.context=qwen3:4b")
+CONTEXT = "About the dwelling in Elm Street."
+
+
+@pytest.fixture
+def writer(server: OllamaTestServer) -> OllamaTestServer:
+    def speaks(body: Mapping[str, Any]) -> Iterator[Step]:
+        yield CONTEXT
+        yield Done("stop", 200, 8)
+
+    server.speaks = speaks
+    return server
+
+
+def test_the_cost_is_told_first_and_nothing_happens_without_a_yes(
+    ragchat: Ragchat, writer: OllamaTestServer
+) -> None:
+    told = ragchat("index", *ON)
+    assert told.code == 3
+    assert "qwen3:4b" in told.err
+    assert "about 3 passages: 600 tokens read, 24 written" in told.err
+    assert "ragchat index --yes" in told.err
+    assert "not indexed yet" in ragchat("status", *ON).out
+    # A question does not begin what was not agreed to.
+    asked = ragchat("search", "rent", *ON)
+    assert asked.code == 3
+    assert "ragchat index" in asked.err
+
+
+def test_it_is_searched_and_never_quoted(
+    ragchat: Ragchat, writer: OllamaTestServer, embedder: WordEmbedder
+) -> None:
+    report = json.loads(ragchat("index", "--yes", "--json", *ON).out)
+    assert (report["contexts"]["written"], report["contexts"]["prompt_tokens"]) == (3, 600)
+    assert any(f"[Lease > Rent]\n{CONTEXT}\nThe rent" in text for text in embedder.texts_embedded)
+    found = json.loads(ragchat("search", "dwelling in Elm Street", "--json", *ON).out)
+    assert found["candidates"][0]["bm25_rank"] == 1
+    assert CONTEXT not in json.dumps(found)
+    assert "context/1=qwen3:4b" in ragchat("status", "--json", *ON).out
+    # The same folder without contexts is another index.
+    assert "--rebuild" in ragchat("search", "rent").err
+
+
+def test_what_was_written_is_not_asked_for_again(
+    ragchat: Ragchat, writer: OllamaTestServer, notes: Path
+) -> None:
+    ragchat("index", "--yes", *ON)
+    asked = writer.count("/api/chat")
+    assert asked == 3
+    again = json.loads(ragchat("index", "--rebuild", "--yes", "--json", *ON).out)
+    assert (again["contexts"]["written"], again["contexts"]["kept"]) == (0, 3)
+    (notes / "house" / "lease.md").write_text("# Lease\n\nThe lease ends in 2031.\n", encoding="utf-8")
+    ragchat("search", "lease", *ON)
+    assert writer.count("/api/chat") == asked + 1
+
+
+def test_a_server_that_dies_loses_nothing(ragchat: Ragchat, writer: OllamaTestServer, notes: Path) -> None:
+    for number in range(4):
+        (notes / f"{number}.md").write_text(f"# Note {number}\n\nThe number is {number}.\n", encoding="utf-8")
+    answers: list[bool] = []
+
+    def dies(body: Mapping[str, Any]) -> Iterator[Step]:
+        answers.append(len(answers) < 4)
+        if not answers[-1]:
+            yield Break(reset=True)
+        yield CONTEXT
+        yield Done("stop", 200, 8)
+
+    whole, writer.speaks = writer.speaks, dies
+    told = ragchat("index", "--yes", *ON)
+    assert told.code == 1
+    (line,) = [line for line in told.out.splitlines() if "pending" in line]
+    assert "no context could be written for" in line
+    assert "4 written in" in told.out
+    # Three in a row, and the others are not tried.
+    assert answers == [True] * 4 + [False] * 3
+    writer.speaks = whole
+    asked = writer.count("/api/chat")
+    assert ragchat("index", "--yes", *ON).code == 0
+    assert writer.count("/api/chat") == asked + 3
+    assert json.loads(ragchat("status", "--json", *ON).out)["chunks"] == 7
+
+
+def test_a_model_that_is_not_there_is_said_before_anything_is_begun(
+    ragchat: Ragchat, writer: OllamaTestServer
+) -> None:
+    told = ragchat("index", "--yes", "--set", "chunking.context=nobody:1b")
+    assert told.code == 4
+    assert "nobody:1b" in told.err
