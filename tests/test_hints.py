@@ -1,4 +1,4 @@
-"""What a message tells to type or press exists: commands, options, settings, keys."""
+"""What a message or a page tells to type or press exists: commands, options, settings, keys."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import ragchat
 from ragchat.cli.program import COMMANDS, program
 from ragchat.settings_schema import setting_types
 from ragchat.tui import keys
+from ragchat.tui.keymap import key_rows
 
 SOURCES = Path(ragchat.__file__).parent
 _OLLAMA = {"serve", "list", "pull", "ps", "show"}
@@ -50,6 +51,24 @@ COMMANDS_TOLD = [
     if match[1].split()[0] not in _PROSE
 ]
 
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_OF_OTHER_PROGRAMS = {"comparison.md"}
+_TYPED = re.compile(r"^(?:\$ |\w+=\S+ )*ragchat ([a-z]+\b(?: [^#|]*)?)")
+
+
+def _code(page: Path) -> list[str]:
+    """Each line of a block of code, and each span of code."""
+    text = page.read_text(encoding="utf-8")
+    lines = [
+        line for block in re.findall(r"^```\w*\n(.*?)^```", text, re.S | re.M) for line in block.split("\n")
+    ]
+    return lines + re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.S | re.M))
+
+
+CODE = [(page.name, code) for page in PAGES for code in _code(page)]
+COMMANDS_TOLD += [(page, match[1]) for page, code in CODE if (match := _TYPED.match(code))]
+
 
 def _command(words: list[str]) -> click.Command:
     """The command, or the subcommand of `config`. Fails where there is none."""
@@ -66,6 +85,7 @@ def _command(words: list[str]) -> click.Command:
 def test_the_search_for_hints_finds_them() -> None:
     told = {words.split()[0] for _, words in COMMANDS_TOLD}
     assert {"index", "pull", "doctor", "status", "show", "ask"} <= told
+    assert {"README.md", "evaluation.md", "guide.md"} <= {place for place, _ in COMMANDS_TOLD}
 
 
 @pytest.mark.parametrize(("place", "words"), COMMANDS_TOLD, ids=[f"{p} {w[:30]}" for p, w in COMMANDS_TOLD])
@@ -117,3 +137,23 @@ def test_a_key_that_is_told_is_asked_for_by_its_action() -> None:
         if re.search(r"[^+]\bctrl\+[a-z]\b|\w \^[a-z]\b|\bF\d\d?\b", text)
     ]
     assert literal == []
+
+
+def test_a_setting_of_a_page_exists() -> None:
+    sections = {name.partition(".")[0] for name in setting_types()}
+    for page, code in CODE:
+        if named := re.match(r"([a-z]+)\.([a-z_]+)(?: = .*)?$", code):
+            section, name = named.groups()
+            if section in sections and name not in ("toml", "md", "py"):
+                assert f"{section}.{name}" in setting_types(), page
+
+
+def test_a_key_of_a_page_is_bound() -> None:
+    bound = {key.replace("^", "ctrl+") for row in key_rows() for key in row.keys}
+    told = {
+        (page, code.replace("^", "ctrl+"))
+        for page, code in CODE
+        if re.fullmatch(r"(ctrl\+|\^)[a-z]|F\d\d?", code) and page not in _OF_OTHER_PROGRAMS
+    }
+    assert {page for page, _ in told} >= {"README.md", "keys.md", "guide.md"}
+    assert sorted((page, key) for page, key in told if key not in bound) == []

@@ -1,9 +1,10 @@
 """Makes what the documentation shows from the program itself.
 
-    python -m docs.make                      # every picture, the film, and the page that shows them
+    python -m docs.make                      # every picture, the film, and the pages made of tables
     python -m docs.make viewer refusal       # only these
+    python -m docs.make tables               # only docs/keys.md and docs/settings.md
 
-It needs `pip install -e '.[docs,test]'`, and Noto Sans CJK for the Japanese note.
+The pictures need `pip install -e '.[docs,test]'`, and Noto Sans CJK for the Japanese note.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from pathlib import Path
 
 from docs.make.scenes import SCENES, Scene
 from docs.make.stage import home, model_server, on_stage
+from docs.make.tables import pages
 
 PICTURES = Path(__file__).resolve().parent.parent / "pictures"
-FILM = "film"
+FILM, TABLES = "film", "tables"
 PAGE = PICTURES.parent / "screens.md"
 
 _HEAD = """# The screens
@@ -51,20 +53,27 @@ def page() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write `docs/pictures/`."""
-    from docs.make.film import filmed
-    from docs.make.raster import small_png
-
-    parser = argparse.ArgumentParser(
-        prog="python -m docs.make", description=(__doc__ or "").partition("\n")[0]
-    )
-    names = [*(scene.name for scene in SCENES), FILM]
+    """Write `docs/pictures/` and the pages that are made."""
+    description = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m docs.make", description=description)
+    names = [TABLES, *(scene.name for scene in SCENES), FILM]
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(names)}; none means all")
     wanted = parser.parse_args(arguments).names or names
     if unknown := set(wanted) - set(names):
         parser.error(f"there is no {', '.join(sorted(unknown))}: {', '.join(names)}")
+    if TABLES in wanted:
+        for path, text in (pages() | {PAGE: page()}).items():
+            path.write_text(text, encoding="utf-8")
+            print(f"docs/{path.name}")
+    if wanted != [TABLES]:
+        _take(wanted)
+
+
+def _take(wanted: Sequence[str]) -> None:
+    from docs.make.film import filmed
+    from docs.make.raster import small_png
+
     os.environ["COLORTERM"] = "truecolor"
-    PAGE.write_text(page(), encoding="utf-8")
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, home(Path(folder)) as notes:
         for scene in SCENES:

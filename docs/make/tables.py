@@ -1,0 +1,53 @@
+"""The pages that are made of the program's own tables: every key, every setting."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from ragchat.tui.keymap import key_rows
+
+DOCS = Path(__file__).resolve().parent.parent
+
+_KEYS = """# Keys
+
+Made by `python -m docs.make tables` from the program; `F1` shows the same with your own changes, those of the focused pane first. `ragchat config keys` prints it.
+
+`^e` means `ctrl+e`. Where an action has a name, its keys can be changed in `config.toml`:
+
+```toml
+[keys]
+chat.inspect = "f12"
+viewer.back = "q, x"
+```
+
+An entry that cannot be taken costs one line when the screen opens, and the default stays.
+"""  # noqa: E501 -- a line of Markdown is a paragraph
+
+
+def pages() -> dict[Path, str]:
+    """Each page with what it must hold."""
+    return {DOCS / "keys.md": keys_page()}
+
+
+def keys_page() -> str:
+    """Every key in the order of the help."""
+    parts = [_KEYS]
+    for place, rows in itertools.groupby(key_rows(), lambda row: row.place):
+        cells = [(_codes(row.keys), _code(row.action), row.description) for row in rows]
+        parts.append(f"\n## {place}\n\n" + _table(("key", "does", "name"), ((k, d, a) for k, a, d in cells)))
+    return "".join(parts)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _codes(texts: Iterable[str]) -> str:
+    return " ".join(_code(text) for text in texts)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|") if text else ""
