@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from textual.binding import Binding
 
-from docs.make.tables import pages
 from ragchat import __version__, errors
 from ragchat.cli.program import COMMANDS, FAULT
 from ragchat.settings_loader import load_settings
@@ -58,11 +57,6 @@ def test_the_settings_of_the_readme_can_be_loaded(tmp_path: Path) -> None:
     changed, problems = read_keymap(settings.keys)
     assert changed == {"viewer.back": "q,x", "chat.inspect": "f12"}
     assert problems == ()
-
-
-def test_the_pages_made_of_the_programs_tables_are_up_to_date() -> None:
-    for path, made in pages().items():
-        assert path.read_text(encoding="utf-8") == made, "run: python -m docs.make tables"
 
 
 def test_both_commands_stand_on_their_own_lines() -> None:

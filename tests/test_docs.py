@@ -1,4 +1,4 @@
-"""The pictures of the documentation exist, stay small, and can still be made."""
+"""What is made for the documentation is up to date: pages to the letter, pictures as far as they can be."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 from docs.make.__main__ import FILM, PAGE, PICTURES, page, taken
 from docs.make.scenes import SCENES
 from docs.make.stage import home
+from docs.make.tables import pages
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -49,8 +50,9 @@ def test_every_picture_is_shown_and_can_be_made_again() -> None:
     assert kept == {path.name for *_, path in SHOWN}
 
 
-def test_the_page_of_the_screens_is_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page()
+def test_the_pages_that_are_made_are_up_to_date() -> None:
+    for path, made in (pages() | {PAGE: page()}).items():
+        assert path.read_text(encoding="utf-8") == made, "run: python -m docs.make tables"
 
 
 def test_pictures_are_small() -> None:
