@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,7 @@ class Plan:
     def environment(self, home: Path) -> dict[str, str]:
         """For a program that touches nothing of the user's own; `home` holds its data folder."""
         return {
-            **os.environ,
+            **_as_installed(os.environ),
             "HOME": str(home),
             "TERM": "xterm-256color",
             "COLUMNS": "120",
@@ -41,3 +42,8 @@ class Plan:
             "RAGCHAT_CONFIG_DIR": str(home / "config"),
             "RAGCHAT_CACHE_DIR": str(self.cache / "ragchat"),
         }
+
+
+def _as_installed(environment: Mapping[str, str]) -> dict[str, str]:
+    """What is installed is compiled; a start that compiles every module anew is nobody's."""
+    return {name: value for name, value in environment.items() if name != "PYTHONDONTWRITEBYTECODE"}

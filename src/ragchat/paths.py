@@ -15,7 +15,6 @@ The data folder holds one folder per notes folder, named after the hash of its r
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -46,6 +45,8 @@ def config_dir() -> Path:
 
 def folder_data_dir(folder: Path) -> Path:
     """Where the index and the conversation of one notes folder lie."""
+    import hashlib  # not for the first frame, which asks for none
+
     name = os.fsencode(folder.resolve())
     return data_dir() / "folders" / hashlib.sha256(name).hexdigest()[:24]
 

@@ -8,8 +8,9 @@ import pytest
 from textual.color import Color
 
 from ragchat import paths
+from ragchat.tui.default_theme import DEFAULT, VARIABLES, has_sixteen_colors
 from ragchat.tui.recent import remember_theme, remembered_theme
-from ragchat.tui.themes import VARIABLES, ThemeError, has_sixteen_colors, load_shelf, read_theme, theme_of
+from ragchat.tui.themes import ThemeError, load_shelf, read_theme, theme_of
 from tests.tui.stage import on_stage
 
 SHIPPED = ("high-contrast", "ragchat-dark", "ragchat-light", "terminal")
@@ -38,6 +39,11 @@ def test_themes_are_shipped_and_all_are_good() -> None:
     assert set(shelf.themes) == set(ALL) > set(SHIPPED)
     assert shelf.problems == ()
     assert sum(not theme.dark for theme in shelf.themes.values()) >= 2
+
+
+def test_the_default_theme_is_what_its_file_says() -> None:
+    assert read_theme(paths.bundled_themes_dir() / f"{DEFAULT.name}.toml") == DEFAULT
+    assert set(VARIABLES) <= set(DEFAULT.variables)
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "terminal"])

@@ -13,22 +13,16 @@ from textual.screen import Screen
 
 from ragchat import paths
 from ragchat.tui import keys
+from ragchat.tui.default_theme import DEFAULT, SIXTEEN, VARIABLES, has_sixteen_colors
 from ragchat.tui.formatting import shown
 from ragchat.tui.garbage import EVERY_SECONDS, Housekeeping
 from ragchat.tui.recent import remember_folder, remembered_theme
 from ragchat.tui.screens.chat import ChatScreen
 from ragchat.tui.terminal_keys import read_alt_as_keys, read_alt_enter_as_new_line
-from ragchat.tui.themes import (
-    FALLBACK,
-    SIXTEEN,
-    VARIABLES,
-    ThemeError,
-    has_sixteen_colors,
-    load_shelf,
-    read_theme,
-)
 
 if TYPE_CHECKING:
+    from textual.theme import Theme
+
     from ragchat.answering.turn import TurnSource
     from ragchat.index.progress import Survey
     from ragchat.settings import Settings
@@ -48,6 +42,7 @@ class RagchatApp(App[int]):
     BINDINGS = keys.APP_KEYS
     TOOLTIP_DELAY = 1.0
     NOTIFICATION_TIMEOUT = 6.0
+    _has_theme = False
 
     def __init__(
         self,
@@ -114,19 +109,14 @@ class RagchatApp(App[int]):
         """Our own variables, for themes that are not ours."""
         return dict(VARIABLES)
 
+    def get_css_variables(self) -> dict[str, str]:
+        """Made once: Textual asks already while the app is made, when the theme is not known."""
+        return super().get_css_variables() if self._has_theme else {}
+
     def _load_first_theme(self) -> None:
         """Only the theme that is on: the first frame does not wait for the others."""
-        wanted = self._wanted_theme
-        for folder in reversed(self._theme_folders()):
-            path = folder / f"{wanted}.toml"
-            try:
-                theme = read_theme(path) if path.is_file() else None
-            except ThemeError:
-                continue  # told by `_load_themes`
-            if theme is not None and theme.name == wanted:
-                break
-        else:
-            theme = FALLBACK
+        theme = self._first_theme()
+        self._has_theme = True
         self.register_theme(theme)
         if theme.ansi:
             self.theme = theme.name
@@ -134,8 +124,27 @@ class RagchatApp(App[int]):
             self.set_reactive(RagchatApp.theme, theme.name)
             self.stylesheet.set_variables(self.get_css_variables())
 
+    def _first_theme(self) -> Theme:
+        wanted = self._wanted_theme
+        _, own = folders = self._theme_folders()
+        if wanted == DEFAULT.name and not (own / f"{wanted}.toml").is_file():
+            return DEFAULT
+        from ragchat.tui.themes import ThemeError, read_theme
+
+        for folder in reversed(folders):
+            path = folder / f"{wanted}.toml"
+            try:
+                theme = read_theme(path) if path.is_file() else None
+            except ThemeError:
+                continue  # told by `_load_themes`
+            if theme is not None and theme.name == wanted:
+                return theme
+        return DEFAULT
+
     def _load_themes(self) -> None:
         """All themes, and one line for each that is bad."""
+        from ragchat.tui.themes import load_shelf
+
         shelf = load_shelf(self._theme_folders())
         for theme in shelf.themes.values():
             self.register_theme(theme)

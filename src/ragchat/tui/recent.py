@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from ragchat import paths
@@ -37,6 +36,8 @@ def remember_theme(name: str) -> None:
 
 def recent_folders() -> list[Path]:
     """Those that are still there, the latest first; a damaged file is an empty list."""
+    import json
+
     try:
         names = json.loads(_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -49,6 +50,8 @@ def recent_folders() -> list[Path]:
 
 def remember_folder(folder: Path) -> None:
     """Put the folder first; not being able to is no reason to bother anyone."""
+    import json  # not for the first frame, which asks for the theme alone
+
     resolved = folder.expanduser().resolve()
     others = [each for each in recent_folders() if each != resolved]
     try:

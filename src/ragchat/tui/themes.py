@@ -15,18 +15,7 @@ from pathlib import Path
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
-FALLBACK = Theme(
-    name="ragchat-dark",
-    primary="#7aa2f7",
-    accent="#e0af68",
-    background="#16181f",
-    surface="#1c1f28",
-    dark=True,
-)
-"""Used when not even the bundled themes can be read."""
-
-SIXTEEN = "terminal"
-"""The theme in the terminal's own sixteen colours, for a terminal that has no others."""
+from ragchat.tui.default_theme import DEFAULT
 
 _COLORS = (
     "primary",
@@ -46,17 +35,6 @@ _TEXT_STYLE = re.compile(r"(?:(?:not )?(?:bold|italic|underline|reverse|dim|none
 _NAME = re.compile(r"[\w -]{1,40}")
 _LARGEST = 64 * 1024
 
-VARIABLES: Mapping[str, str] = {
-    "pane-border": "#6b7280",
-    "pane-border-focus": "#7aa2f7",
-    "cite": "#e0af68",
-    "quote-background": "#4a4230",
-    "quote-style": "none",
-    "quiet": "#8a93a6",
-}
-"""What our styles use beyond Textual's own variables. A theme may set each under [variables]; what it leaves
-out is made from its own colours (these values serve only themes that are not ours)."""
-
 
 class ThemeError(ValueError):
     """One line: what is wrong, and where."""
@@ -68,16 +46,6 @@ class Shelf:
 
     themes: Mapping[str, Theme]
     problems: tuple[str, ...]
-
-
-def has_sixteen_colors(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal says that it has no more: finer colours would come out as whatever is nearest."""
-    term = environ.get("TERM", "")
-    fine = environ.get("COLORTERM", "").lower() in ("truecolor", "24bit")
-    many = (
-        "256" in term or "direct" in term or term.startswith(("xterm-kitty", "alacritty", "foot", "ghostty"))
-    )
-    return term not in ("", "dumb") and not (fine or many) and "TEXTUAL_COLOR_SYSTEM" not in environ
 
 
 def load_shelf(folders: Iterable[Path]) -> Shelf:
@@ -93,7 +61,7 @@ def load_shelf(folders: Iterable[Path]) -> Shelf:
             else:
                 themes[theme.name] = theme
     if not themes:
-        themes[FALLBACK.name] = FALLBACK
+        themes[DEFAULT.name] = DEFAULT
     return Shelf(themes, tuple(problems))
 
 
