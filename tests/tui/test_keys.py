@@ -33,6 +33,8 @@ drives(MAIN, "F4", "^c")  # test_outcomes
 drives(MAIN, "F5", "^n")  # test_conversations
 drives("Everywhere", "F1", "^p", "^q")
 drives("In every pane and list", "j", "k", "g", "G", "^d", "^u")  # test_keymap
+drives(MAIN, "F9")  # test_settings_screen, with the next
+drives("Among the settings", "enter", "space", "x", "esc")
 drives("In the prompt", "^f")
 drives("In the conversation", "c", "r", "e", "b", "d")
 drives("In the conversation", "x", "u")  # test_support

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from _pytest.mark.structures import ParameterSet
 from syrupy.assertion import SnapshotAssertion
+from textual.widgets import Input, OptionList
 
 from ragchat.answering.events import AnswerEvent, Finished, Retrieved, Thinking
 from ragchat.answering.server import InstalledModel
@@ -102,6 +103,15 @@ async def themes(stage: Stage) -> None:
     await stage.until(lambda: "catppuccin-mocha" in stage.text(), "the themes")
 
 
+async def settings(stage: Stage) -> None:
+    await stage.opened()
+    await stage.pilot.press("f9", "down", "down")
+    await stage.pilot.press("enter")
+    options = stage.app.screen.query_one(OptionList)
+    options.border_subtitle = "~/.config/ragchat/config.toml"
+    stage.app.screen.query_one(Input).cursor_blink = False
+
+
 async def thought(stage: Stage) -> None:
     await answered(stage)
     await stage.pilot.press("f4")
@@ -169,6 +179,7 @@ SCENES: dict[str, tuple[Callable[[], Scene], Act]] = {
     "stale": (_stale, stale),
     "models": (_models, models),
     "themes": (Scene, themes),
+    "settings": (Scene, settings),
     "thought": (_thought, thought),
     "used_up": (_used_up, answered),
     "folder_missing": (lambda: Scene(open_error=FolderMissing("there is no folder ~/notes")), missing),

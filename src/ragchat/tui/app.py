@@ -56,6 +56,7 @@ class RagchatApp(App[int]):
         self.folder = folder
         self.settings = settings
         self.demo = demo
+        self.rebuild_agreed = False
         self.session: Session | None = None
         self._open_workspace = open_workspace
         self.chat = ChatScreen()
@@ -176,6 +177,29 @@ class RagchatApp(App[int]):
         self.set_interval(EVERY_SECONDS, self._housekeeping.tend)
         self.open_session()
 
+    def take_settings(self, settings: Settings, *, rebuild: bool) -> None:
+        """Go on with changed settings; the folder is opened anew where they concern it.
+
+        rebuild: the user agreed that the notes are embedded anew.
+        """
+        from ragchat.tui.changing import takes_hold_on_opening
+
+        anew = takes_hold_on_opening(self.settings, settings)
+        self.settings, self.rebuild_agreed = settings, rebuild
+        if anew and self.session is not None:
+            self.notify("The folder is opened anew with the changed settings.")
+            self.run_worker(self._open_anew())
+
+    async def _open_anew(self) -> None:
+        self._close_session()
+        self.chat.give_back_held()
+        await self.chat.conversation.clear()
+        await self.chat.sources.show(None)
+        self.chat.banner.clear()
+        self.chat.show_folder()
+        self._housekeeping.look_again()
+        self.open_session()
+
     async def on_event(self, event: Event) -> None:
         """Every key passes here first, whoever takes it."""
         self._housekeeping.note(event)
@@ -196,15 +220,8 @@ class RagchatApp(App[int]):
 
     async def open_folder(self, folder: Path) -> None:
         """Leave the folder and open another."""
-        self._close_session()
-        self.chat.give_back_held()
         self.folder, self.demo = folder, False
-        await self.chat.conversation.clear()
-        await self.chat.sources.show(None)
-        self.chat.banner.clear()
-        self.chat.show_folder()
-        self._housekeeping.look_again()
-        self.open_session()
+        await self._open_anew()
 
     def exit(self, *arguments: Any, **options: Any) -> None:
         """Leave. An answer is stopped at once: it is kept while the screen is still taken apart."""

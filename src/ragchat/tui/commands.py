@@ -24,6 +24,9 @@ def commands(app: RagchatApp) -> Iterator[SystemCommand]:
     """Every command by name; those that need an open folder only when there is one."""
     yield _command("Open folder", "another folder of notes", lambda: choose_folder(app), "chat.switch_folder")
     yield _command("Theme", "choose one, with a preview", lambda: choose_theme(app), "chat.pick_theme")
+    yield _command(
+        "Settings", "what each means, and where it comes from", app.chat.action_settings, "chat.settings"
+    )
     yield _command("Keys", "those that work here, then all others", app.action_help, "app.help")
     yield _command("Quit", "leave; nothing is lost", lambda: app.exit(0), "app.quit")
     session, chat = app.session, app.chat

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ragchat.tui import empty, messages, states
 from ragchat.tui.formatting import shown
 from ragchat.tui.keys import key_for
+from ragchat.tui.recent import remember_rate
 from ragchat.tui.widgets.header import State
 
 if TYPE_CHECKING:
@@ -220,6 +221,7 @@ class Feed:
 
     def _index_done(self, message: messages.IndexDone) -> None:
         self.stale = False
+        remember_rate(message.report)
         self._screen.banner.clear()
         self._show_status(message.status)
         if line := states.report_line(message.report, edits=message.is_following):
@@ -242,6 +244,11 @@ class Feed:
         self._screen.header.tell(indexed=State("✗", "not up to date", "bad"))
 
     def _show_stale(self, error: RagchatError) -> None:
+        app, session = self._screen.ragchat, self._screen.session
+        if app.rebuild_agreed and session is not None:
+            app.rebuild_agreed = False
+            session.index(rebuild=True)
+            return
         self.stale = True
         self._screen.banner.show_stale(error.message)
         self._screen.header.tell(documents=None, chunks=None, indexed=State("▲", "stale", "busy"))

@@ -59,6 +59,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("prompt_page", "Looking at a prompt", keys.PROMPT_PAGE),
     Topic("failures", "Among failed documents", keys.FAILURES),
     Topic("list", "When choosing from a list", keys.LIST),
+    Topic("settings", "Among the settings", keys.SETTINGS),
     Topic("models", "Among the models", keys.MODELS),
     Topic("conversations", "Among the conversations", keys.CONVERSATIONS),
     Topic("confirm", "When asked yes or no", keys.CONFIRM),

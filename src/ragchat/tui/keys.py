@@ -106,6 +106,7 @@ CHAT = named(
     _hidden("ctrl+n", "new_conversation", "New", "begin a new conversation"),
     _hidden("f4", "show_thinking", "Thinking", "show or hide the model's thinking"),
     _hidden("ctrl+r", "reindex", "Re-index", "read what changed; rebuild what is stale"),
+    _hidden("f9", "settings", "Settings", "every setting: what it means, where it comes from"),
     _hidden("ctrl+t", "pick_theme", "Theme", "choose a theme, with a preview"),
     _everywhere("f2", "toggle_sources", "Sources", "show or hide the sources"),
     _everywhere("f3", "show_failures", "Failed", "documents that could not be read, and why"),
@@ -237,6 +238,14 @@ FAILURES = named(
 )
 
 LIST = [*named("list", Binding("escape", "cancel", "Back", tooltip="back, nothing changed")), *MOVES]
+
+SETTINGS = named(
+    "settings",
+    Binding("enter", "edit", "Change", tooltip="type a value, or take the next of a few", priority=True),
+    Binding("space", "next", "Next value", tooltip="the next of a few values", show=False),
+    Binding("x", "default", "Default", tooltip="back to the default"),
+    Binding("escape", "back", "Back", tooltip="leave the value; else back, and what changed takes hold"),
+)
 
 MODELS = [
     *named(

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragchat import paths
 
+if TYPE_CHECKING:
+    from ragchat.index.progress import IndexReport
+
 _KEPT = 12
+_MEASURES = 50
+"""A run that embeds fewer passages spends its time on other things."""
 
 
 def _file() -> Path:
@@ -32,6 +38,27 @@ def remember_theme(name: str) -> None:
         _theme_file().write_text(name, encoding="utf-8")
     except (OSError, UnicodeError):
         return
+
+
+def remembered_rate() -> float:
+    """Passages embedded in a second when many were last; 0 when none were yet."""
+    try:
+        rate = float((paths.data_dir() / "passages_a_second").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return 0.0
+    return rate if 0 < rate < 1e6 else 0.0
+
+
+def remember_rate(report: IndexReport) -> None:
+    """What a run of some length measured, reading included."""
+    if report.chunks_embedded >= _MEASURES and report.seconds > 0:
+        try:
+            rate = f"{report.chunks_embedded / report.seconds:.2f}"
+            (paths.make_private_dir(paths.data_dir()) / "passages_a_second").write_text(
+                rate, encoding="utf-8"
+            )
+        except OSError:
+            return
 
 
 def recent_folders() -> list[Path]:

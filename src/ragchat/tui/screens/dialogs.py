@@ -26,6 +26,12 @@ class OpensDialogs(ChatParts):
 
         choose_theme(self.ragchat)
 
+    def action_settings(self) -> None:
+        """Every setting."""
+        from ragchat.tui.screens.settings import SettingsScreen
+
+        self.app.push_screen(SettingsScreen(self.ragchat.settings))
+
     def action_show_failures(self) -> None:
         """List the documents that could not be read."""
         from ragchat.tui.commands import show_failures
