@@ -159,11 +159,11 @@ def _shared(changed: object) -> set[tuple[str, str, str]]:
 async def test_changed_keys_act_and_the_footer_the_help_and_the_words_name_them(
     clipboard: list[str],
 ) -> None:
-    table = {"chat.inspect": "f12", "viewer.copy_quote": "x", "prompt.ask": "ctrl+s", "app.help": "f9"}
+    table = {"chat.inspect": "f12", "viewer.copy_quote": "x", "prompt.ask": "ctrl+s", "app.help": "f11"}
     async with on_stage(settings=Settings(keys=dict(table))) as stage:
         await stage.opened()
         assert "ctrl+s ask" in stage.text()
-        assert "F9 every key" in stage.text()
+        assert "F11 every key" in stage.text()
         stage.app.chat.prompt.put("When does the lease end?")
         await stage.pilot.press("enter")
         assert stage.app.chat.prompt.text.count("\n") == 1
@@ -181,7 +181,7 @@ async def test_changed_keys_act_and_the_footer_the_help_and_the_words_name_them(
         assert clipboard == []
         await stage.pilot.press("x")
         assert clipboard[-1] in LEASE
-        await stage.pilot.press("f9")
+        await stage.pilot.press("f11")
         await stage.until(lambda: isinstance(stage.app.screen, HelpScreen), "the help")
         assert "x           copy the range" in stage.text()
 
