@@ -37,6 +37,8 @@ drives(MAIN, "F9")  # test_settings_screen, with the next
 drives("Among the settings", "enter", "space", "x", "esc")
 drives("In the prompt", "^f")
 drives("In the conversation", "c", "r", "e", "b", "d")
+drives(MAIN, "F6")  # test_calibration
+drives("Calibrating the threshold", "← h", "→ l", "c", "+", "-", "a", "u", "enter", "esc q")
 drives("In the conversation", "x", "u")  # test_support
 drives("Among the conversations", "F2", "F8", "esc")
 drives("Among the models", "x", "esc")  # test_models

@@ -15,12 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ragchat.evaluation.measures import Asked, units
+from ragchat.evaluation.outcome import Outcome
+from ragchat.evaluation.questions import Question
 from ragchat.evaluation.statistics import Proportion, proportion
 
 FEWEST = 20
 """Of either sort. With 20 questions a share of 0 may still be one of 16 % (Wilson): fewer say nothing."""
 DEFAULT_COST = 2.0
 """A bluff costs as much as so many lost answers."""
+_NO_CANDIDATE = 10.0
 _RESAMPLES = 1000
 _SEED = 20261130
 
@@ -112,11 +115,45 @@ def rates(asked: Asked, shift: float) -> Rates:
     return Rates(shift, lost, bluffs)
 
 
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What these questions come to with every threshold moved by `shift`; None of a sort there is none of.
+
+    lost: answers. near, far: bluffs. failures: what goes wrong then, the least clear cases last.
+    """
+
+    shift: float
+    lost: Proportion | None
+    near: Proportion | None
+    far: Proportion | None
+    failures: tuple[tuple[Question, Outcome], ...]
+
+
+def replay(asked: Asked, shift: float) -> Replay:
+    """Judge the outcomes once more under another threshold; nothing is asked."""
+
+    def wrong(question: Question, outcome: Outcome) -> bool:
+        return (excess_of(outcome) > shift) == question.answerable
+
+    def share(nearness: str | None) -> Proportion | None:
+        sort = [pair for pair in asked if pair[0].nearness == nearness]
+        return proportion(units(sort, lambda question, outcome: float(wrong(question, outcome))))
+
+    failures = [pair for pair in asked if wrong(*pair)]
+    failures.sort(key=lambda pair: -abs(excess_of(pair[1]) - shift))
+    return Replay(shift, share(None), share("near"), share("far"), tuple(failures))
+
+
+def excess_of(outcome: Outcome) -> float:
+    """How far beyond its threshold the nearest passage lies; a large number where there was none at all."""
+    return min(outcome.excess, _NO_CANDIDATE)
+
+
 def _excesses(asked: Asked, *, answerable: bool) -> Floats:
     """One for each group of phrasings; infinite ones, which no threshold admits, as a large number."""
     chosen: Sequence[float] = units(
         [pair for pair in asked if pair[0].answerable == answerable],
-        lambda _, outcome: min(outcome.excess, 10.0),
+        lambda _, outcome: excess_of(outcome),
     )
     return np.array(chosen, dtype=np.float64)
 

@@ -41,6 +41,7 @@ def commands(app: RagchatApp) -> Iterator[SystemCommand]:
     yield _command("Stop indexing", "what was read stays", session.stop_indexing)
     yield _command("Failed documents", "which, and why", lambda: show_failures(app), "chat.show_failures")
     yield _command("Why these sources", "all candidates", chat.action_inspect, "chat.inspect")
+    yield _command("Threshold", "against your own questions", lambda: calibrate(app), "chat.calibrate")
     yield _command(
         "Conversations", "search, go on, rename, delete", chat.action_conversations, "chat.conversations"
     )
@@ -131,6 +132,19 @@ def show_conversations(app: RagchatApp) -> None:
             session.talks.resume(name)
 
     app.push_screen(ConversationsScreen(session.talks), chosen)
+
+
+def calibrate(app: RagchatApp) -> None:
+    """The threshold against the collected questions."""
+    from ragchat.tui.screens.calibration import CalibrationScreen
+
+    session = app.session
+    if session is None or not session.is_open:
+        app.say_no_folder()
+    elif session.indexing:
+        app.notify("The notes are still being indexed: try again when they are.", severity="warning")
+    else:
+        app.push_screen(CalibrationScreen(session))
 
 
 def show_failures(app: RagchatApp) -> None:

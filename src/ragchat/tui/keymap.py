@@ -57,6 +57,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("viewer", "In the source viewer", [*keys.DOCUMENT, *keys.VIEWER]),
     Topic("inspector", "In the inspector", [*keys.INSPECTOR, *keys.INSPECTOR_PAGE]),
     Topic("prompt_page", "Looking at a prompt", keys.PROMPT_PAGE),
+    Topic("calibration", "Calibrating the threshold", keys.CALIBRATION),
     Topic("failures", "Among failed documents", keys.FAILURES),
     Topic("list", "When choosing from a list", keys.LIST),
     Topic("settings", "Among the settings", keys.SETTINGS),

@@ -110,6 +110,7 @@ CHAT = named(
     _hidden("ctrl+t", "pick_theme", "Theme", "choose a theme, with a preview"),
     _everywhere("f2", "toggle_sources", "Sources", "show or hide the sources"),
     _everywhere("f3", "show_failures", "Failed", "documents that could not be read, and why"),
+    _hidden("f6", "calibrate", "Threshold", "the threshold against the questions you collected"),
     _hidden("escape", "leave", "Stop", "stop; go back; twice in the prompt: quit"),
 )
 
@@ -227,6 +228,49 @@ INSPECTOR_PAGE = named("inspector", *_BACK)
 PROMPT_PAGE = named(
     "prompt_page",
     Binding("y", "copy", "Copy", tooltip="copy the prompt"),
+    *_BACK,
+)
+
+CALIBRATION = named(
+    "calibration",
+    Binding(
+        "left,h",
+        "step(-1)",
+        "Line",
+        tooltip="the line down: fewer questions are answered",
+        key_display="← →",
+        id="calibration.lower",
+        priority=True,
+    ),
+    Binding(
+        "right,l",
+        "step(1)",
+        "",
+        tooltip="the line up: more are answered",
+        show=False,
+        id="calibration.raise",
+        priority=True,
+    ),
+    Binding("c", "cheapest", "Cheapest", tooltip="the line at which these questions cost least"),
+    Binding(
+        "plus",
+        "dearer(1)",
+        "Bluffs cost",
+        tooltip="a bluff costs more lost answers",
+        key_display="+ -",
+        id="calibration.dearer",
+    ),
+    Binding(
+        "minus",
+        "dearer(-1)",
+        "",
+        tooltip="a bluff costs fewer",
+        show=False,
+        id="calibration.cheaper",
+    ),
+    Binding("a", "apply", "Set", tooltip="set the line as this folder's threshold"),
+    Binding("u", "put_back", "Undo", tooltip="put back the line, and what was set"),
+    Binding("enter", "ask_question", "Ask it", tooltip="the question under the cursor into the prompt"),
     *_BACK,
 )
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress, IndexReport, Survey
     from ragchat.retrieval.trace import Threshold
+    from ragchat.tui.calibrating import Examined
     from ragchat.tui.model_desk import Pull
     from ragchat.tui.session import Session
 
@@ -175,6 +176,15 @@ class ThresholdSet(Told):
     ) -> None:
         self.done = done
         self.threshold = threshold
+        self.error = error
+        super().__init__(session)
+
+
+class FolderExamined(Told):
+    """The collected questions were asked of the folder; error: they could not be."""
+
+    def __init__(self, session: Session, examined: Examined | None, error: RagchatError | None) -> None:
+        self.examined = examined
         self.error = error
         super().__init__(session)
 

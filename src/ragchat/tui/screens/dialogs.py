@@ -38,6 +38,12 @@ class OpensDialogs(ChatParts):
 
         show_failures(self.ragchat)
 
+    def action_calibrate(self) -> None:
+        """The threshold against the collected questions."""
+        from ragchat.tui.commands import calibrate
+
+        calibrate(self.ragchat)
+
     def action_reindex(self) -> None:
         """Read what changed; rebuild when the index is stale."""
         self.ragchat.reindex()
