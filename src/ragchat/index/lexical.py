@@ -25,6 +25,8 @@ from ragchat.index.segment import Mask, Part
 Rows = npt.NDArray[np.integer[Any]]
 Scores = npt.NDArray[np.float32]
 
+_MET_SHARE = 32
+"""When more than one row in so many is met, going over all of them is cheaper than knowing which."""
 _BLOCK_ROWS = 1 << 16
 """A column is scored in blocks that stay in the processor's cache."""
 
@@ -165,6 +167,7 @@ class _Met:
         self.sums: Scores = np.zeros(size, dtype=np.float32)
         self._mask = mask
         self._rows: list[Rows] | None = []  # None: any row may have been met
+        self._count = 0
 
     def add(self, rows: Rows, counts: Rows, norm: Scores, weight: float) -> None:
         if self._mask is not None:
@@ -174,6 +177,9 @@ class _Met:
         self.sums[rows] = before + _worth(counts, norm[rows], weight)
         if self._rows is not None:
             self._rows.append(rows[before == 0])
+            self._count += len(self._rows[-1])
+            if self._count * _MET_SHARE > len(self.sums):
+                self._rows = None
 
     def add_column(self, column: Rows, norm: Scores, weight: float) -> None:
         for start in range(0, len(column), _BLOCK_ROWS):
@@ -184,10 +190,16 @@ class _Met:
             self.sums[block] += worth
         self._rows = None
 
-    def rows(self) -> Rows:
-        """Rows met, each once."""
+    def reaching(self, least: float) -> Rows:
+        """Rows met whose sums are so large; least > 0."""
         if self._rows is None:
-            return np.flatnonzero(self.sums)
+            return np.flatnonzero(self.sums >= least)
+        rows = self.rows()
+        return rows[self.sums[rows] >= least]
+
+    def rows(self) -> Rows:
+        """Rows met, each once, where they are few."""
+        assert self._rows is not None
         self._rows = [np.concatenate(self._rows)] if self._rows else []
         return self._rows[0] if self._rows else np.zeros(0, dtype=np.int64)
 
@@ -221,7 +233,7 @@ def _looked_up(
     slack: float,
 ) -> Rows:
     """Of the rows met, those that the terms left can still lift among the best."""
-    rows = met.rows()
+    rows = met.reaching((floor * (1 - slack) - left[0]) * (1 - slack))
     sums = met.sums[rows].astype(np.float64)
     for term, most in zip(terms, left, strict=True):
         stays = sums + most >= floor * (1 - slack)

@@ -21,6 +21,8 @@ Ints = npt.NDArray[np.integer[Any]]
 SEPARATOR = "\n"
 """Between the tokens of one row where they are kept as one text: no token holds white space."""
 
+_LOOKED_UP_SHARE = 16
+"""Halving for a row costs as much as spreading out so many postings."""
 _TERMS_AT_ONCE = 1 << 22
 """Postings merged at once: some tens of megabytes of working memory."""
 
@@ -84,6 +86,10 @@ class Postings:
         if (column := self.column(number)) is not None:
             return column[rows]
         holders, counts = self.of(number)
+        if len(rows) * _LOOKED_UP_SHARE > len(holders):
+            spread = np.zeros(len(self.lengths), dtype=counts.dtype)
+            spread[holders] = counts
+            return spread[rows]
         # A search with numbers of another type would convert all the holders first.
         places = np.searchsorted(holders, rows.astype(holders.dtype, copy=False))
         places[places == len(holders)] = 0

@@ -5,6 +5,7 @@ stamp_id: whose documents. An index that is being rebuilt holds those of two sta
 
 from __future__ import annotations
 
+import functools
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -149,7 +150,7 @@ def read_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> lis
         found[key] = Chunk(
             document=name,
             title=title,
-            section=tuple(json.loads(section)),
+            section=_unpack_section(section),
             start=start,
             end=end,
             first_line=first,
@@ -167,20 +168,22 @@ def read_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> lis
     return [found[chunk_id] for chunk_id in chunk_ids]
 
 
-def read_neighbours(connection: sqlite3.Connection, chunk_id: int) -> tuple[Chunk | None, Chunk | None]:
-    """The chunks right before and after it in the same section of its document."""
-    in_section = "n.document_id = c.document_id AND n.section = c.section"
-    found = connection.execute(
-        f"SELECT (SELECT n.id FROM chunks n WHERE {in_section} AND n.start < c.start ORDER BY n.start DESC),"
-        f" (SELECT n.id FROM chunks n WHERE {in_section} AND n.start > c.start ORDER BY n.start) "
-        "FROM chunks c WHERE c.id = ?",
-        (chunk_id,),
-    ).fetchone()
-    before, after = found or (None, None)
-    return (
-        None if before is None else read_chunks(connection, [before])[0],
-        None if after is None else read_chunks(connection, [after])[0],
+def read_neighbours(
+    connection: sqlite3.Connection, chunk_ids: Sequence[int]
+) -> list[tuple[Chunk | None, Chunk | None]]:
+    """The chunks right before and after each in the same section of its document."""
+    beside = "SELECT n.id FROM chunks n WHERE n.document_id = c.document_id AND n.section = c.section"
+    found = _select(
+        connection,
+        f"SELECT c.id, ({beside} AND n.start < c.start ORDER BY n.start DESC LIMIT 1),"
+        f" ({beside} AND n.start > c.start ORDER BY n.start LIMIT 1) FROM chunks c WHERE c.id IN",
+        chunk_ids,
     )
+    around = {chunk_id: (before, after) for chunk_id, before, after in found}
+    wanted = list({chunk_id for pair in around.values() for chunk_id in pair if chunk_id is not None})
+    chunks = dict(zip(wanted, read_chunks(connection, wanted), strict=True))
+    pairs = (around.get(chunk_id, (None, None)) for chunk_id in chunk_ids)
+    return [(chunks.get(before), chunks.get(after)) for before, after in pairs]
 
 
 def read_chunks_of_texts(
@@ -407,6 +410,12 @@ def unpack_vectors(blobs: Sequence[bytes], dimensions: int) -> Matrix:
     if not are_unit(matrix):
         raise IndexCorrupt("the index holds vectors that are not of unit length", hint=_REBUILD)
     return matrix
+
+
+@functools.lru_cache(maxsize=1024)
+def _unpack_section(packed: str) -> tuple[str, ...]:
+    """Passages of one question often stand in few sections."""
+    return tuple(json.loads(packed))
 
 
 def _read_text(connection: sqlite3.Connection, document_id: int) -> str:

@@ -100,7 +100,7 @@ class SqliteSnapshot:
     def neighbours(self, chunk_ids: Sequence[int]) -> list[tuple[Chunk | None, Chunk | None]]:
         """The chunks right before and after each in the same section of its document."""
         with self._turn, explained(self._path):
-            return [rows.read_neighbours(self._connection, chunk_id) for chunk_id in chunk_ids]
+            return rows.read_neighbours(self._connection, chunk_ids)
 
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         """Their unit vectors, shape (len(chunk_ids), dimensions). Raises KeyError as `chunks` does."""

@@ -119,9 +119,16 @@ class View:
 
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         """Their unit vectors, shape (len(chunk_ids), dimensions). Raises KeyError, IndexCorrupt."""
-        vectors = np.empty((len(chunk_ids), self.stamp.embedder.dimensions), dtype=np.float32)
-        for place, (segment, row) in enumerate(self.places(chunk_ids)):
-            vectors[place] = segment.vectors[row]
+        wanted = np.array(chunk_ids, dtype=np.int64)
+        vectors = np.empty((len(wanted), self.stamp.embedder.dimensions), dtype=np.float32)
+        missing = np.ones(len(wanted), dtype=np.bool_)
+        for part in self.parts:
+            rows = part.segment.rows_of(wanted)
+            here = rows >= 0 if part.mask is None else (rows >= 0) & part.mask[rows]
+            vectors[here] = part.segment.vectors[rows[here]]
+            missing &= ~here
+        if missing.any():
+            raise KeyError(f"no chunk {wanted[missing][0]} in this snapshot")
         if not are_unit(vectors):
             raise IndexCorrupt(
                 "the index holds vectors that are not of unit length", hint="ragchat index --rebuild"

@@ -56,7 +56,10 @@ def _numbered(candidates: Sequence[Candidate], verdicts: dict[int, Verdict]) -> 
     for candidate in candidates:
         verdict = verdicts[candidate.chunk_id]
         if verdict != "sent":
-            judged.append(replace(candidate, verdict=verdict, number=None, also_in=()))
+            # Most are as they came: making eighty anew takes as long as searching for them by words.
+            if (candidate.verdict, candidate.number, candidate.also_in) != (verdict, None, ()):
+                candidate = replace(candidate, verdict=verdict, number=None, also_in=())
+            judged.append(candidate)
             continue
         number += 1
         also_in = _also_in(candidate.chunk, candidates)
@@ -66,8 +69,7 @@ def _numbered(candidates: Sequence[Candidate], verdicts: dict[int, Verdict]) -> 
 
 def _also_in(chunk: Chunk, candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """The other documents in which the same content was found."""
-    words = chunk.content.split()
-    found = {each.chunk.document for each in candidates if each.chunk.content.split() == words}
+    found = {each.chunk.document for each in candidates if _same_words(each.chunk.content, chunk.content)}
     return tuple(sorted(found - {chunk.document}))
 
 
@@ -82,4 +84,12 @@ def same_passage(one: Chunk, other: Chunk) -> bool:
         shorter = min(one.end - one.start, other.end - other.start)
         if shared > 0 and 2 * shared >= shorter:
             return True
-    return one.content.split() == other.content.split()
+    return _same_words(one.content, other.content)
+
+
+def _same_words(one: str, other: str) -> bool:
+    """Whether only white space differs. Nearly always the first letter tells that more does."""
+    first, second = one[:1], other[:1]
+    if first != second and not (first.isspace() or second.isspace()):
+        return False
+    return one.split(maxsplit=2)[:2] == other.split(maxsplit=2)[:2] and one.split() == other.split()
