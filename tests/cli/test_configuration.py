@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from ragchat.embedding import registry
+from ragchat.embedding.packaged import MINILM
 from ragchat.errors import EmbedderUnavailable
 from ragchat.settings_schema import setting_types
 from tests.cli.conftest import Ragchat
+from tests.doubles import WordEmbedder
 from tests.ollama_server import OllamaTestServer, TestModel
 
 
@@ -239,3 +241,16 @@ def test_config_set_gives_an_action_other_keys(ragchat: Ragchat, file: Path) -> 
     assert "x is viewer.back already; c stays" in refused.err
     assert file.read_text().startswith("# mine\n[screen]\ntheme = 'terminal'  # dark\n")
     assert tomllib.loads(file.read_text())["keys"] == {"viewer": {"back": "q, x"}}
+
+
+def test_doctor_and_status_name_the_model_that_reads_these_notes(
+    ragchat: Ragchat, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = WordEmbedder(name=MINILM.name)
+    monkeypatch.setattr(registry, "open_embedder", lambda *args, **kwargs: words)
+    monkeypatch.setattr(registry, "expected_stamp", lambda *args, **kwargs: words.stamp)
+    (notes / "house/鍵.md").write_text("地下室の鍵は青い箱の中にあります。" * 20, encoding="utf-8")
+    ragchat("index")
+    for told in (checked(ragchat)["language"]["finding"], ragchat("status").err):
+        assert "pip install 'ragchat-tui[multilingual]'" in told
+        assert "ragchat config set embedding.model multilingual-e5-small" in told

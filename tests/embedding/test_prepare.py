@@ -12,6 +12,7 @@ import pytest
 
 from ragchat.embedding import making
 from ragchat.embedding.exported import MANIFEST_FILE, MODEL_FILE, TOKENIZER_FILE, WEIGHTS_FILE
+from ragchat.embedding.packaged import PackagedModel
 from ragchat.embedding.registry import open_embedder
 from ragchat.errors import EmbedderUnavailable
 from ragchat.settings import EmbeddingSettings
@@ -93,7 +94,7 @@ def test_a_damaged_export_is_noticed_and_made_again(
 def test_an_export_that_is_damaged_at_once_is_no_endless_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "_run_export", lambda weights, target, precision, cancel: None)
+    monkeypatch.setattr(making, "_run_export", lambda *arguments: None)
     with pytest.raises(EmbedderUnavailable, match="damaged right after it was made") as caught:
         open_embedder(SETTINGS, ollama_host="", cache=tmp_path)
     assert str(tmp_path) in caught.value.hint
@@ -207,7 +208,9 @@ def _count_exports(race: Race, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Exports become copies of the good one; the list tells in which folders they were made."""
     exports: list[Path] = []
 
-    def copy(weights: Path, target: Path, precision: str, cancel: threading.Event) -> None:
+    def copy(
+        model: PackagedModel, source: Path, target: Path, precision: str, cancel: threading.Event
+    ) -> None:
         exports.append(target.parent.parent)
         shutil.copytree(race.model, target, dirs_exist_ok=True)
 

@@ -14,10 +14,10 @@ import pytest
 from ragchat.embedding import transformer
 from ragchat.embedding.embedder import Embedder
 from ragchat.embedding.onnx import OnnxEmbedder
+from ragchat.embedding.packaged import MINILM, package_folder
 from ragchat.embedding.registry import expected_stamp, open_embedder
 from ragchat.embedding.texts import pieces
 from ragchat.embedding.vectors import assert_unit
-from ragchat.embedding.weights import BUILT_IN_WEIGHTS, built_in_folder
 from ragchat.errors import EmbedderUnavailable
 from ragchat.settings import EmbeddingSettings
 from tests.embedding.test_onnx import TEXTS
@@ -29,15 +29,15 @@ CORPORA = Path(__file__).resolve().parents[3] / "shared" / "corpora"
 
 @pytest.fixture(scope="session")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Embedder:
-    settings = EmbeddingSettings(model=str(built_in_folder()))
+    settings = EmbeddingSettings(model=str(package_folder(MINILM)))
     return open_embedder(settings, ollama_host="", cache=tmp_path_factory.mktemp("reference"))
 
 
 def linked_model(folder: Path) -> Path:
     """The packaged model under another name, whose settings can be changed."""
     folder.mkdir(parents=True)
-    for file in built_in_folder().rglob("*"):
-        target = folder / file.relative_to(built_in_folder())
+    for file in package_folder(MINILM).rglob("*"):
+        target = folder / file.relative_to(package_folder(MINILM))
         if file.is_dir():
             target.mkdir()
         elif file.suffix == ".json":
@@ -48,8 +48,8 @@ def linked_model(folder: Path) -> Path:
 
 
 def test_the_stamp_names_folder_weights_and_window(reference: Embedder) -> None:
-    assert reference.stamp.model == str(built_in_folder())
-    assert reference.stamp.weights == BUILT_IN_WEIGHTS
+    assert reference.stamp.model == str(package_folder(MINILM))
+    assert reference.stamp.weights == MINILM.weights
     assert (reference.stamp.dimensions, reference.window) == (384, 256)
     assert reference.stamp.runtime == "sentence-transformers"
 
@@ -189,7 +189,7 @@ def test_a_model_in_the_hub_cache_is_opened_by_name(
     put_in_hub(hub, repository)
     embedder = open_embedder(EmbeddingSettings(model=name), ollama_host="", cache=tmp_path)
     assert embedder.stamp.model == name
-    assert embedder.stamp.weights == BUILT_IN_WEIGHTS
+    assert embedder.stamp.weights == MINILM.weights
 
 
 def test_a_download_is_made_when_asked_for_and_said(

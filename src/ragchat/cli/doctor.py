@@ -13,6 +13,7 @@ import click
 
 from ragchat import paths
 from ragchat.answering.escape import escape_line
+from ragchat.answering.status import FolderStatus
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.checks import Check, State, model_checks
 from ragchat.cli.console import say, say_json
@@ -73,7 +74,7 @@ def _checks(workspace: Workspace) -> Iterator[Check]:
     yield _writable("cache folder", paths.cache_dir(), "RAGCHAT_CACHE_DIR")
     yield _bundled()
     yield _embedder(workspace)
-    yield _index(workspace)
+    yield from _index(workspace)
     if workspace.is_shared:
         yield _library(workspace)
     yield _scanned_pages(workspace.settings.notes.ocr_languages)
@@ -131,12 +132,18 @@ def _scanned_pages(languages: str) -> Check:
     return Check("scanned pages", "ok", f"read by Tesseract, languages {languages}")
 
 
-def _index(workspace: Workspace) -> Check:
-    refresh = f"ragchat index -f {workspace.folder}"
+def _index(workspace: Workspace) -> Iterator[Check]:
     try:
         told = workspace.status()
     except RagchatError as error:
-        return Check("notes", "broken", error.message, error.hint)
+        yield Check("notes", "broken", error.message, error.hint)
+        return
+    yield _notes(told, f"ragchat index -f {workspace.folder}")
+    if told.notice:
+        yield Check("language", "note", told.notice)
+
+
+def _notes(told: FolderStatus, refresh: str) -> Check:
     if told.stamp is None:
         return Check("notes", "note", f"{told.folder} is not indexed yet", refresh)
     finding = f"{told.folder}: {told.indexed:,} indexed, {told.failed:,} failed, {told.stale:,} stale"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ragchat.embedding.embedder import EmbedderStamp
+from ragchat.embedding.packaged import PackagedModel
 from ragchat.embedding.token_vectors import scheme
-from ragchat.embedding.weights import BUILT_IN_DIMENSIONS, BUILT_IN_MODEL, BUILT_IN_WEIGHTS, BUILT_IN_WINDOW
 from ragchat.settings import EmbeddingSettings
 
 EXPORT_FORMAT = 3
@@ -26,16 +26,16 @@ SMALLEST_COSINE = 0.9999
 """Between the exported model's vectors and the original's, and between those of today and of its making."""
 
 
-def built_in_stamp(settings: EmbeddingSettings) -> EmbedderStamp:
-    """The stamp of the built-in model; known without loading anything."""
+def packaged_stamp(model: PackagedModel, settings: EmbeddingSettings) -> EmbedderStamp:
+    """The stamp of a packaged model; known without loading anything."""
     return EmbedderStamp(
-        model=BUILT_IN_MODEL,
-        weights=BUILT_IN_WEIGHTS,
-        dimensions=BUILT_IN_DIMENSIONS,
+        model=model.name,
+        weights=model.weights,
+        dimensions=model.dimensions,
         normalisation="unit",
-        question_prompt=settings.question_prompt,
-        passage_prompt=settings.passage_prompt,
-        window=BUILT_IN_WINDOW,
+        question_prompt=settings.question_prompt or model.question_prompt,
+        passage_prompt=settings.passage_prompt or model.passage_prompt,
+        window=model.window,
         runtime=f"onnxruntime-{settings.precision}",
-        token_vectors=scheme(BUILT_IN_DIMENSIONS),
+        token_vectors=scheme(model.dimensions),
     )

@@ -14,24 +14,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragchat.embedding.exported import MANIFEST_FILE
+from ragchat.embedding.packaged import MINILM
 from ragchat.errors import EmbedderUnavailable
 from ragchat.paths import make_private_dir
 
 if TYPE_CHECKING:
+    from ragchat.embedding.packaged import PackagedModel
     from ragchat.embedding.prepare import Notify
 
 _POLL_SECONDS = 0.1
 _UNUSED_SECONDS = 30 * 24 * 3600
 
 
-def make_export(weights: Path, folder: Path, precision: str, notify: Notify, cancel: threading.Event) -> None:
+def make_export(
+    model: PackagedModel,
+    source: Path,
+    folder: Path,
+    precision: str,
+    notify: Notify,
+    cancel: threading.Event,
+) -> None:
     """Run the export in a process of its own, then move its result into place. The lock must be held."""
-    notify("preparing the embedding model (once, about 20 s)")
+    notify(f"preparing the embedding model (once, about {model.seconds} s)")
     for leftover in folder.parent.glob("making-*"):
         shutil.rmtree(leftover, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="making-", dir=folder.parent) as making:
         made = make_private_dir(Path(making) / "model")
-        _run_export(weights, made, precision, cancel)
+        _run_export(model, source, made, precision, cancel)
         if folder.exists():
             folder.rename(Path(making) / "damaged")
         made.rename(folder)
@@ -48,9 +57,12 @@ def forget_unused(exports: Path) -> None:
             manifest.parent.with_name(f"{manifest.parent.name}.lock").unlink(missing_ok=True)
 
 
-def _run_export(weights: Path, target: Path, precision: str, cancel: threading.Event) -> None:
+def _run_export(
+    model: PackagedModel, source: Path, target: Path, precision: str, cancel: threading.Event
+) -> None:
     # -P: the current folder may be the user's notes, whose torch.py must not be imported.
-    command = [sys.executable, "-P", "-m", "ragchat.embedding.export", str(weights), str(target), precision]
+    command = [sys.executable, "-P", "-m", "ragchat.embedding.export"]
+    command += [model.name, str(source), str(target), precision]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
@@ -70,8 +82,14 @@ def _run_export(weights: Path, target: Path, precision: str, cancel: threading.E
                 reason = f"killed by signal {-process.returncode} while {reason}"
             raise EmbedderUnavailable(
                 f"the embedding model could not be prepared: {reason}",
-                hint=f"RAGCHAT_EMBEDDING_MODEL={weights} runs it through sentence-transformers, slower",
+                hint=_way_round(source),
             )
+
+
+def _way_round(source: Path) -> str:
+    if (source / "config.json").is_file():
+        return f"RAGCHAT_EMBEDDING_MODEL={source} runs it through sentence-transformers, slower"
+    return f"RAGCHAT_EMBEDDING_MODEL={MINILM.name} is the default model"
 
 
 @contextmanager

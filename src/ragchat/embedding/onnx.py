@@ -1,4 +1,4 @@
-"""The built-in model in onnxruntime: one session, any number of threads, no torch.
+"""A packaged model in onnxruntime: one session, any number of threads, no torch.
 
 The session computes each batch in the thread that asks for it, so several Python threads share one copy of
 the weights and run side by side (measured: as fast as one session a thread, with half the memory).
@@ -33,7 +33,7 @@ _Result = TypeVar("_Result")
 _TOKENS_PER_BATCH = 256
 # Packing takes as long as these take longer without it.
 _TOKENS_UNTIL_PACKING = 1000
-# [SEP]
+# [SEP] or </s>
 _TOKENS_BEHIND = 1
 
 
@@ -156,7 +156,7 @@ class OnnxEmbedder:
         return list(unit_rows(sums, model=self._stamp.model))
 
     def _tokens_ahead(self, prompt: str) -> int:
-        """How many tokens stand before a text's own: [CLS] and the prompt's."""
+        """How many tokens stand before a text's own: [CLS] or <s>, and the prompt's."""
         return len(self._tokens(prompt)) - _TOKENS_BEHIND
 
     def _text_and_token_vectors(self, rows: _Rows, ahead: int) -> list[tuple[Vector, Int8Matrix]]:

@@ -1,4 +1,4 @@
-"""The built-in model made ready: exported once, found damaged when it is, opened in a tenth of a second."""
+"""A packaged model made ready: exported once, found damaged when it is, opened in a tenth of a second."""
 
 from __future__ import annotations
 
@@ -15,16 +15,12 @@ from ragchat.embedding.exported import (
     MANIFEST_FILE,
     PROBE_TEXT,
     SMALLEST_COSINE,
-    built_in_stamp,
+    packaged_stamp,
 )
 from ragchat.embedding.onnx import OnnxEmbedder
+from ragchat.embedding.packaged import PackagedModel, package_folder, verify
 from ragchat.embedding.threads import worker_count
 from ragchat.embedding.vectors import assert_unit
-from ragchat.embedding.weights import (
-    BUILT_IN_WEIGHTS,
-    built_in_folder,
-    verify_built_in,
-)
 from ragchat.errors import EmbedderUnavailable
 from ragchat.paths import make_private_dir
 from ragchat.settings import EmbeddingSettings
@@ -39,35 +35,40 @@ class _Damaged(Exception):
     """What lies in the cache is not what an export left there."""
 
 
-def open_built_in(
-    settings: EmbeddingSettings, models: Path, *, notify: Notify, cancel: threading.Event
+def open_packaged(
+    model: PackagedModel,
+    settings: EmbeddingSettings,
+    models: Path,
+    *,
+    notify: Notify,
+    cancel: threading.Event,
 ) -> OnnxEmbedder:
-    """The built-in model, exported first if this machine has not done so yet or the export is damaged.
+    """The model, exported first if this machine has not done so yet or the export is damaged.
 
     Any number of processes may call it at once: one exports, the others wait for it.
     Raises EmbedderUnavailable.
     """
-    weights = built_in_folder()
+    source = package_folder(model)
     try:
         make_private_dir(models)
-        verify_built_in(weights, models)
-        folder = models / BUILT_IN_WEIGHTS[:24] / _export_name(settings)
+        verify(model, source, models)
+        folder = models / model.weights[:24] / _export_name(settings)
         try:
-            return _open(folder, settings)
+            return _open(model, folder, settings)
         except _Damaged:
             pass
         from ragchat.embedding.making import make_export, making_lock
 
         with making_lock(folder, notify, cancel):
             try:
-                return _open(folder, settings)  # another process has made it while we waited
+                return _open(model, folder, settings)  # another process has made it while we waited
             except _Damaged:
-                make_export(weights, folder, settings.precision, notify, cancel)
-            return _open(folder, settings)
+                make_export(model, source, folder, settings.precision, notify, cancel)
+            return _open(model, folder, settings)
     except OSError as error:
         raise EmbedderUnavailable(
             f"the embedding model cannot be kept in {models}: {error.strerror or error}",
-            hint="RAGCHAT_CACHE_DIR=FOLDER names another place, it needs 200 MB",
+            hint=f"RAGCHAT_CACHE_DIR=FOLDER names another place, it needs {model.megabytes} MB",
         ) from error
     except _Damaged as error:
         raise EmbedderUnavailable(
@@ -76,12 +77,12 @@ def open_built_in(
         ) from error
 
 
-def _open(folder: Path, settings: EmbeddingSettings) -> OnnxEmbedder:
+def _open(model: PackagedModel, folder: Path, settings: EmbeddingSettings) -> OnnxEmbedder:
     """Sizes first (a cut file crashes a process that maps it), then one known vector."""
     try:
         manifest = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
         _check_sizes(folder, dict(manifest["bytes"]))
-        stamp = built_in_stamp(settings)
+        stamp = packaged_stamp(model, settings)
         threads, alone = worker_count(settings.threads), settings.precision == "int8"
         embedder = OnnxEmbedder(folder, stamp, threads=threads, alone=alone)
         vector, tokens = embedder.encode_exactly(PROBE_TEXT)

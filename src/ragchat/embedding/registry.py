@@ -1,6 +1,7 @@
 """From a name in the settings to an embedder.
 
     all-MiniLM-L6-v2                 the built-in model, in onnxruntime
+    multilingual-e5-small            the same way, where the package that carries it is installed
     ollama:NAME                      a model of the Ollama server
     ./folder, ~/folder, /folder      a model folder, in sentence-transformers
     any other name                   a model in the local hub cache, in sentence-transformers
@@ -15,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragchat.embedding.weights import BUILT_IN_NAMES
+from ragchat.embedding.packaged import packaged_model
 from ragchat.errors import UsageError
 from ragchat.paths import cache_dir
 
@@ -60,13 +61,13 @@ def _open(
     told: Notify,
     cancel: threading.Event | None,
 ) -> Embedder:
-    if settings.model in BUILT_IN_NAMES:
-        from ragchat.embedding.prepare import open_built_in
+    if model := packaged_model(settings.model):
+        from ragchat.embedding.prepare import open_packaged
 
-        return open_built_in(settings, models, notify=told, cancel=cancel or threading.Event())
+        return open_packaged(model, settings, models, notify=told, cancel=cancel or threading.Event())
     if settings.precision != "fp32":
         raise UsageError(
-            f"only the built-in model has embedding.precision = {settings.precision}, not {settings.model}",
+            f"only the built-in models have embedding.precision = {settings.precision}, not {settings.model}",
             hint="ragchat config set embedding.precision fp32",
         )
     if settings.model.startswith(OLLAMA_PREFIX):
@@ -85,7 +86,7 @@ def expected_stamp(
 ) -> EmbedderStamp | None:
     """The stamp that `open_embedder` would give, without loading a model; None when that cannot be told.
 
-    The built-in model's is always known. A sentence-transformers model's is remembered from the last time it
+    A packaged model's is always known. A sentence-transformers model's is remembered from the last time it
     was opened with the same files. An Ollama model's costs three quick requests (no `/api/embed`), and cannot
     be told when no server answers. Raises nothing: what is wrong with a model shows when it is opened.
     """
@@ -94,10 +95,10 @@ def expected_stamp(
 
 
 def _expected(settings: EmbeddingSettings, ollama_host: str, models: Path) -> EmbedderStamp | None:
-    if settings.model in BUILT_IN_NAMES:
-        from ragchat.embedding.exported import built_in_stamp
+    if model := packaged_model(settings.model):
+        from ragchat.embedding.exported import packaged_stamp
 
-        return built_in_stamp(settings)
+        return packaged_stamp(model, settings)
     if settings.model.startswith(OLLAMA_PREFIX):
         from ragchat.embedding.ollama import ollama_stamp
 

