@@ -111,6 +111,7 @@ async def on_stage(
     demo: bool = False,
     workspace: type[FakeWorkspace] = FakeWorkspace,
     settings: Settings | None = None,
+    welcome: bool = False,
 ) -> AsyncIterator[Stage]:
     """The app over a fake workspace; all threads have ended afterwards."""
     played = scene or Scene()
@@ -122,5 +123,6 @@ async def on_stage(
 
     own = replace(settings or Settings(), screen=ScreenSettings(theme=theme))
     app = RagchatApp(folder, own, demo=demo, open_workspace=open_workspace)
+    app.welcomes = welcome
     async with app.run_test(size=size, notifications=True) as pilot:
         yield Stage(app, pilot, workspaces)

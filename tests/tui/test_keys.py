@@ -35,6 +35,8 @@ drives("Everywhere", "F1", "^p", "^q")
 drives("In every pane and list", "j", "k", "g", "G", "^d", "^u")  # test_keymap
 drives(MAIN, "F9")  # test_settings_screen, with the next
 drives("Among the settings", "enter", "space", "x", "esc")
+drives("At the first start", "esc")  # test_welcome
+drives("When choosing a folder", "tab", "esc")  # test_folder
 drives("In the prompt", "^f")
 drives("In the conversation", "c", "r", "e", "b", "d")
 drives(MAIN, "F6")  # test_calibration

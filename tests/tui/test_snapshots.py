@@ -112,6 +112,21 @@ async def settings(stage: Stage) -> None:
     stage.app.screen.query_one(Input).cursor_blink = False
 
 
+async def welcome(stage: Stage) -> None:
+    await stage.until(lambda: "Ollama" in stage.text() and "looking" not in stage.text(), "the server")
+
+
+async def choosing_folder(stage: Stage) -> None:
+    await stage.opened()
+    await stage.pilot.press("ctrl+o")
+    line = stage.app.screen.query_one(Input)
+    line.cursor_blink = False
+    line.value = "/usr/s"
+    options = stage.app.screen.query_one(OptionList)
+    await stage.until(lambda: options.option_count > 0, "the folders")
+    options.set_options(["/usr/sbin/", "/usr/share/", "/usr/src/"])
+
+
 async def thought(stage: Stage) -> None:
     await answered(stage)
     await stage.pilot.press("f4")
@@ -180,6 +195,8 @@ SCENES: dict[str, tuple[Callable[[], Scene], Act]] = {
     "models": (_models, models),
     "themes": (Scene, themes),
     "settings": (Scene, settings),
+    "welcome": (lambda: Scene(health=NO_SERVER, model=""), welcome),
+    "choosing_folder": (Scene, choosing_folder),
     "thought": (_thought, thought),
     "used_up": (_used_up, answered),
     "folder_missing": (lambda: Scene(open_error=FolderMissing("there is no folder ~/notes")), missing),
@@ -213,6 +230,6 @@ async def test_screen_looks_as_agreed(
     name: str, size: tuple[int, int], theme: str, svg: SnapshotAssertion
 ) -> None:
     make, act = SCENES[name]
-    async with on_stage(make(), size=size, theme=theme) as stage:
+    async with on_stage(make(), size=size, theme=theme, welcome=name == "welcome") as stage:
         await act(stage)
         assert await stage.picture() == svg

@@ -32,7 +32,8 @@ def open_screen(folder: Path | None, named: Path | None, assignments: tuple[str,
         )
     from ragchat.tui import run
 
-    return run(notes, settings, demo=False)
+    named_nothing = not (folder or named or assignments or settings.notes.folder or is_shared)
+    return run(notes, settings, demo=False, welcome=named_nothing)
 
 
 @click.command()

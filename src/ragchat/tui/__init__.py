@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from ragchat.settings import Settings
 
 
-def run(folder: Path | None, settings: Settings, *, demo: bool = False) -> int:
+def run(folder: Path | None, settings: Settings, *, demo: bool = False, welcome: bool = False) -> int:
     """Show the screen until the user leaves; returns the exit code.
 
+    welcome: nobody named the folder, so somebody who is here for the first time is asked for one.
     folder: the notes; None asks for one (with `demo`, the bundled sample notes are opened instead).
     """
     gc.disable()  # until the first frame: nothing made before it is garbage
@@ -23,6 +24,7 @@ def run(folder: Path | None, settings: Settings, *, demo: bool = False) -> int:
     from ragchat.tui.app import RagchatApp
 
     app = RagchatApp(sample_notes_dir() if demo and folder is None else folder, settings, demo=demo)
+    app.welcomes = welcome
     app.run(mouse=settings.screen.mouse)
     gc.freeze()  # leaving is not held up by sorting out garbage: it takes a third of a second
     return app.return_code or 0

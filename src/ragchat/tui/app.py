@@ -16,13 +16,14 @@ from ragchat.tui import keys
 from ragchat.tui.default_theme import DEFAULT, SIXTEEN, VARIABLES, has_sixteen_colors
 from ragchat.tui.formatting import shown
 from ragchat.tui.garbage import EVERY_SECONDS, Housekeeping
-from ragchat.tui.recent import remember_folder, remembered_theme
+from ragchat.tui.recent import is_first_start, remember_folder, remembered_theme
 from ragchat.tui.screens.chat import ChatScreen
 from ragchat.tui.terminal_keys import read_alt_as_keys, read_alt_enter_as_new_line
 
 if TYPE_CHECKING:
     from textual.theme import Theme
 
+    from ragchat.answering.server import ServerHealth
     from ragchat.answering.turn import TurnSource
     from ragchat.index.progress import Survey
     from ragchat.settings import Settings
@@ -57,6 +58,7 @@ class RagchatApp(App[int]):
         self.settings = settings
         self.demo = demo
         self.rebuild_agreed = False
+        self.welcomes = False
         self.session: Session | None = None
         self._open_workspace = open_workspace
         self.chat = ChatScreen()
@@ -175,7 +177,19 @@ class RagchatApp(App[int]):
         self._load_themes()
         self._housekeeping.begin()
         self.set_interval(EVERY_SECONDS, self._housekeeping.tend)
-        self.open_session()
+        if self.welcomes and is_first_start():
+            from ragchat.tui.welcoming import welcome
+
+            welcome(self)
+        else:
+            self.open_session()
+
+    def look_for_server(self) -> ServerHealth:
+        """Whether a model server answers; takes a moment."""
+        from ragchat.tui.session import real_workspace
+
+        factory = self._open_workspace or real_workspace
+        return factory(self.folder or Path.cwd(), self.settings).server_health()
 
     def take_settings(self, settings: Settings, *, rebuild: bool) -> None:
         """Go on with changed settings; the folder is opened anew where they concern it.
@@ -218,9 +232,9 @@ class RagchatApp(App[int]):
             self.session = Session(self.folder, self.settings, factory, self.chat.post_message)
             self.session.open()
 
-    async def open_folder(self, folder: Path) -> None:
+    async def open_folder(self, folder: Path, *, demo: bool = False) -> None:
         """Leave the folder and open another."""
-        self.folder, self.demo = folder, False
+        self.folder, self.demo = folder, demo
         await self._open_anew()
 
     def exit(self, *arguments: Any, **options: Any) -> None:

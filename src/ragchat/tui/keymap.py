@@ -60,6 +60,8 @@ TOPICS: tuple[Topic, ...] = (
     Topic("calibration", "Calibrating the threshold", keys.CALIBRATION),
     Topic("failures", "Among failed documents", keys.FAILURES),
     Topic("list", "When choosing from a list", keys.LIST),
+    Topic("welcome", "At the first start", keys.WELCOME),
+    Topic("folder", "When choosing a folder", keys.FOLDER),
     Topic("settings", "Among the settings", keys.SETTINGS),
     Topic("models", "Among the models", keys.MODELS),
     Topic("conversations", "Among the conversations", keys.CONVERSATIONS),
@@ -67,7 +69,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("help", "On the page of keys", keys.HELP),
 )
 
-WHILE_TYPING = frozenset({"chat", "app", "prompt", "conversations"})
+WHILE_TYPING = frozenset({"chat", "app", "prompt", "conversations", "folder"})
 """Places whose keys work while one types: a plain letter would be lost to them."""
 
 _SPELLINGS = {

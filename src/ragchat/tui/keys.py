@@ -283,6 +283,22 @@ FAILURES = named(
 
 LIST = [*named("list", Binding("escape", "cancel", "Back", tooltip="back, nothing changed")), *MOVES]
 
+WELCOME = [
+    *named("welcome", Binding("escape", "back", "Skip", tooltip="skip: open the folder you are in")),
+    *MOVES,
+]
+
+FOLDER = [
+    *named(
+        "folder",
+        Binding(
+            "tab", "complete", "Complete", tooltip="go on typing as the folders in the list do", priority=True
+        ),
+        Binding("escape", "cancel", "Back", tooltip="back, nothing changed"),
+    ),
+    *MOVES,
+]
+
 SETTINGS = named(
     "settings",
     Binding("enter", "edit", "Change", tooltip="type a value, or take the next of a few", priority=True),
@@ -321,7 +337,7 @@ APP_KEYS: list[BindingType] = [
         "app",
         _everywhere("f1", "help", "Help", "the keys that work here, then all others"),
         Binding("ctrl+p", "command_palette", "Commands", tooltip="every command, by name"),
-        Binding("ctrl+q", "quit", "Quit", tooltip="leave; nothing is lost", show=False),
+        _hidden("ctrl+q", "quit", "Quit", "leave; nothing is lost"),
     ),
     *MOVES,
 ]

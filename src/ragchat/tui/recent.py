@@ -40,6 +40,19 @@ def remember_theme(name: str) -> None:
         return
 
 
+def is_first_start() -> bool:
+    """Whether no folder was ever opened here, nor the welcome seen."""
+    return not (paths.data_dir() / "welcomed").exists() and not recent_folders()
+
+
+def remember_welcome() -> None:
+    """It is shown once."""
+    try:
+        (paths.make_private_dir(paths.data_dir()) / "welcomed").touch()
+    except OSError:
+        return
+
+
 def remembered_rate() -> float:
     """Passages embedded in a second when many were last; 0 when none were yet."""
     try:
