@@ -73,7 +73,8 @@ class Stage:
 
     async def picture(self) -> str:
         """The screen as SVG, the cursor still and the toasts gone."""
-        self.app.chat.prompt._pause_blink(visible=False)
+        if self.app.chat.query("#prompt"):
+            self.app.chat.prompt._pause_blink(visible=False)
         self.app.clear_notifications()
         await self.pilot.pause(0.05)
         return self.app.export_screenshot(simplify=True)

@@ -113,7 +113,7 @@ async def settings(stage: Stage) -> None:
 
 
 async def welcome(stage: Stage) -> None:
-    await stage.until(lambda: "Ollama" in stage.text() and "looking" not in stage.text(), "the server")
+    await stage.until(lambda: "next: " in stage.text(), "the server")
 
 
 async def choosing_folder(stage: Stage) -> None:
