@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from docs.make.stage import FAULT, KEYS, LEASE, NARROW, WIDE, WORLD_CUP, Stage
+from docs.make.stage import BLUE_BIN, FAULT, KEYS, LEASE, NARROW, WIDE, WORLD_CUP, Stage
 
 
 async def answer(stage: Stage) -> None:
@@ -47,6 +47,11 @@ async def scripts(stage: Stage) -> None:
     await stage.ask(KEYS)
 
 
+async def filters(stage: Stage) -> None:
+    """A part of the notes asked."""
+    await stage.ask(f"in:house/ {BLUE_BIN}")
+
+
 async def conversations(stage: Stage) -> None:
     """The conversations of the folder."""
     await answer(stage)
@@ -84,12 +89,13 @@ class Scene:
 SCENES = (
     Scene("answer", answer),
     Scene("answer-narrow", answer_narrow, "ragchat-light", NARROW),
-    Scene("viewer", viewer, "ragchat-light"),
-    Scene("refusal", refusal),
+    Scene("viewer", viewer, "catppuccin-latte"),
+    Scene("refusal", refusal, "nord"),
     Scene("inspector", inspector),
-    Scene("why-refused", why_refused, size=NARROW),
+    Scene("why-refused", why_refused, "gruvbox-dark", NARROW),
+    Scene("filters", filters, "catppuccin-mocha"),
     Scene("scripts", scripts, "high-contrast"),
-    Scene("conversations", conversations, "ragchat-light"),
-    Scene("themes", themes),
-    Scene("help", help_page),
+    Scene("conversations", conversations, "solarized-light"),
+    Scene("themes", themes, "dracula"),
+    Scene("help", help_page, "ragchat-light"),
 )

@@ -29,6 +29,7 @@ WIDE, NARROW = (120, 36), (80, 24)
 LEASE = "When does the lease end?"
 FAULT = "What does error E1187 on the boiler mean?"
 WORLD_CUP = "Who won the football world cup in 1998?"
+BLUE_BIN = "When is the blue bin collected?"
 KEYS = "鍵はどこに預けてありますか？"
 
 ANSWERS = {
@@ -38,6 +39,7 @@ ANSWERS = {
     "- before the term is over only a move of the job by more than 60 km ends it [2]\n",
     FAULT: "**E1187** means that the water pressure is below 0.8 bar [1]. "
     "Open the filling loop until the gauge reads 1.4 bar [1].\n",
+    BLUE_BIN: "The blue bin is collected in **even weeks** [1], on Tuesday before seven [2].\n",
     KEYS: "合鍵は隣の**田中さん**に預けてあります [1]。\n",
 }
 """What the model server says."""

@@ -48,6 +48,25 @@ def test_marks_behind_the_full_stop_belong_to_the_sentence_before() -> None:
     assert found[0][0].endswith("[1]")
 
 
+def test_an_item_of_a_list_is_a_sentence_of_its_own() -> None:
+    text = "It is so [1]:\n\n- The lease ends on 31 March 2027 [1]\n- Dogs may be kept [2]\n  by all [2]\n"
+    assert told(text)[1:] == [
+        ("The lease ends on 31 March 2027 [1]", (1,), True),
+        ("Dogs may be kept [2]\n  by all [2]", (2,), True),
+    ]
+    assert told("It is so:\n1. Dogs may be kept [2]\n12) The rent is 1,140 a month [1]")[1:] == [
+        ("Dogs may be kept [2]", (2,), True),
+        ("The rent is 1,140 a month [1]", (1,), True),
+    ]
+    assert told("1. Dogs may be kept [2]") == [("Dogs may be kept [2]", (2,), True)]
+
+
+def test_a_line_that_is_only_wrapped_is_one_sentence() -> None:
+    assert told("The lease ends\non 31 March 2027 [1].") == [
+        ("The lease ends\non 31 March 2027 [1].", (1,), True)
+    ]
+
+
 def test_a_sentence_without_a_source_cannot_be_told() -> None:
     assert told("The lease ends soon. Dogs may be kept [2].")[0][1:] == ((), None)
     assert told("Dogs may be kept [7].")[0][1:] == ((), None)

@@ -7,7 +7,7 @@ the usual fault, a sentence that its source says nothing about, or a number that
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ragchat.answering.citations import without_citations
@@ -25,6 +25,8 @@ in the nearest other note.
 """
 _LATIN_ENDS = "\u0250"
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+_APART = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|\n[ \t]*(?=[\n|#])")
+"""What no sentence goes across: the mark of a list item, a blank line, the start of a row or a heading."""
 _BLANK = re.compile(r"[\s.!?。！？…)\]»”\"']*")
 
 
@@ -62,7 +64,7 @@ def check_support(answer: Answer, embedder: Embedder) -> tuple[Support, ...]:
 def _cited_sentences(text: str, citations: Sequence[Citation]) -> list[tuple[int, int, tuple[int, ...]]]:
     """Sentences with the numbers in them and right behind them: `It ends. [1] Then` cites for the first."""
     sentences: list[tuple[int, int, tuple[int, ...]]] = []
-    for start, end in sentence_spans(text, 0, len(text)):
+    for start, end in _sentences(text):
         own = [citation for citation in citations if start <= citation.start < end]
         leading = _leading(text, start, own) if sentences else []
         if leading:
@@ -75,6 +77,15 @@ def _cited_sentences(text: str, citations: Sequence[Citation]) -> list[tuple[int
             numbers = tuple(dict.fromkeys(number for citation in own for number in citation.numbers))
             sentences.append((start, end, numbers))
     return sentences
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """The sentences of an answer in Markdown: an item of a list is none with the line that leads to it."""
+    start = 0
+    for apart in _APART.finditer(text):
+        yield from sentence_spans(text, start, apart.start())
+        start = apart.end()
+    yield from sentence_spans(text, start, len(text))
 
 
 def _leading(text: str, start: int, citations: Sequence[Citation]) -> list[Citation]:
