@@ -6,10 +6,12 @@ import threading
 import time
 from collections.abc import Iterator
 
+import pytest
 from textual.widgets import Markdown
 
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved, Thinking, Waiting
 from ragchat.errors import EmbedderUnavailable, IndexMissing
+from ragchat.tui.app import RagchatApp
 from ragchat.tui.widgets.answer_text import AnswerText as AnswerWidget
 from tests.tui.fake_workspace import (
     ANSWER,
@@ -48,6 +50,22 @@ async def test_an_answer_is_streamed_cited_and_kept() -> None:
         assert "#char=68,166 · L7 · cited" in stage.text()
         assert [kept.question for kept in stage.workspace.kept.turns()] == ["When does the lease end?"]
         assert stage.app.chat.prompt.text == ""
+
+
+async def test_while_somebody_types_the_answer_is_drawn_later_but_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(RagchatApp, "is_typing", True)
+    async with on_stage(Scene(script=slow)) as stage:
+        await stage.opened()
+        stage.begin("Tell me everything")
+        await stage.until(
+            lambda: any(turn.text for turn in stage.app.chat.conversation.turns), "the first word"
+        )
+        began = time.monotonic()
+        await stage.until(lambda: "word0" in stage.text(), "the drawing")
+        assert time.monotonic() - began > 0.6  # a second, less what it took to see the first word
+        await stage.pilot.press("escape")
 
 
 async def test_escape_stops_first_and_the_partial_answer_stays_marked() -> None:

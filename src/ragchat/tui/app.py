@@ -219,6 +219,11 @@ class RagchatApp(App[int]):
         self._housekeeping.note(event)
         await super().on_event(event)
 
+    @property
+    def is_typing(self) -> bool:
+        """Whether somebody types now: what can wait for a moment does."""
+        return self._housekeeping.is_typing
+
     def open_session(self) -> None:
         """Open the folder behind the screen."""
         from ragchat.tui.feed import Feed

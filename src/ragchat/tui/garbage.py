@@ -14,6 +14,7 @@ from textual.events import Event, Key, Paste
 
 EVERY_SECONDS = 1.0
 _QUIET_SECONDS = 1.0
+_TYPING_SECONDS = 0.3
 _DUE, _OVERDUE = 10, 200
 """So many collections of younger objects: the interpreter's own rule, and when a key must wait after all."""
 _NEVER = 1_000_000
@@ -37,6 +38,11 @@ class Housekeeping:
         """Remember when something was typed."""
         if isinstance(event, Key | Paste):
             self._typed_at = time.monotonic()
+
+    @property
+    def is_typing(self) -> bool:
+        """Whether a key came a moment ago, so that another may come any moment."""
+        return time.monotonic() - self._typed_at < _TYPING_SECONDS
 
     def tend(self) -> None:
         """Collect what has become garbage, if there may be much and nobody is typing."""

@@ -9,10 +9,17 @@ from textual.message import Message
 from textual.widgets import Markdown
 
 from ragchat.answering.markdown import SOURCE_LINK, answer_parser
+from ragchat.tui.widgets.answer_lists import BulletList, OrderedList
 
 
 class AnswerText(Markdown):
     """Follows the stream while it comes; `settle` draws the finished text once more as a whole."""
+
+    BLOCKS = {  # noqa: RUF012 -- Textual declares it
+        **Markdown.BLOCKS,
+        "bullet_list_open": BulletList,
+        "ordered_list_open": OrderedList,
+    }
 
     class SourceClicked(Message):
         """The user clicked `[n]`."""

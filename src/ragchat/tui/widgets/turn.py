@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ragchat.answering.support import Support
     from ragchat.answering.turn import Turn
     from ragchat.errors import RagchatError
+    from ragchat.tui.app import RagchatApp
     from ragchat.tui.evidence import Evidence
     from ragchat.tui.widgets.answer_text import AnswerText
 
@@ -34,6 +35,7 @@ _WORKING = "◐"
 _BETWEEN_DRAWINGS = 0.1
 """Seconds: each drawing lays the conversation out anew, which the model needs the processor for."""
 _PAUSE_FOR_DRAWING, _LONGEST_PAUSE = 3.0, 1.0
+"""A drawing is followed by a pause of so many times its length, at most a second. Keys it lets by as long."""
 
 
 class TurnView(Vertical):
@@ -57,6 +59,7 @@ class TurnView(Vertical):
         self.offer: Offer | None = None
         self.text = ""
         self._pending = ""
+        self._pending_since = 0.0
         self._pause = _BETWEEN_DRAWINGS
         self._stream: MarkdownStream | None = None
         self._body: AnswerText | None = None
@@ -110,7 +113,8 @@ class TurnView(Vertical):
             self._say(f"{_WORKING} answering")
         self.text += text
         if not self._pending:
-            self.set_timer(self._pause, self._draw_pending)
+            self._pending_since = time.monotonic()
+            self.set_timer(self._pause, self._draw_when_nobody_types)
         self._pending += text
 
     async def reopen(self) -> None:
@@ -130,6 +134,17 @@ class TurnView(Vertical):
             await self._body.update("")
         if reasoning:
             self.add_thinking(reasoning)
+
+    async def _draw_when_nobody_types(self) -> None:
+        waited = time.monotonic() - self._pending_since
+        if self._is_typing() and waited < _LONGEST_PAUSE:
+            self.set_timer(_BETWEEN_DRAWINGS, self._draw_when_nobody_types)
+        else:
+            await self._draw_pending()
+
+    def _is_typing(self) -> bool:
+        app = cast("RagchatApp", self.app)
+        return app.is_typing
 
     async def _draw_pending(self) -> None:
         text, self._pending = self._pending, ""
