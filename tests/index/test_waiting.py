@@ -139,3 +139,17 @@ def test_a_long_line_and_a_long_note_are_found_by_their_last_word() -> None:
     waiting = waiting_for({}, line="x" * 3_000_000 + " walrus", book="a line of a book\n" * 10_000 + "otter")
     assert [each.name for each in waiting.view(["walrus"], ANYWHERE, 9).best] == ["line"]
     assert [each.name for each in waiting.view(["otter"], ANYWHERE, 9).best] == ["book"]
+
+
+@pytest.mark.parametrize(("later", "waits"), [(0.0, 3.0), (2.5, 0.5), (60.0, 0.0)])
+def test_a_question_waits_for_reading_that_began_a_moment_ago(
+    monkeypatch: pytest.MonkeyPatch, later: float, waits: float
+) -> None:
+    now, waited = 100.0, list[float]()
+    monkeypatch.setattr("ragchat.index.waiting.time.monotonic", lambda: now)
+    waiting = Waiting()
+    waiting.begin(["a.md"], [], {})
+    monkeypatch.setattr(waiting._read, "wait", waited.append)
+    now += later
+    waiting.wait_until_read(3.0)
+    assert waited == [waits]

@@ -7,6 +7,7 @@ has lost no more than its reading, and the index never names a document that it 
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,6 +46,8 @@ class Waiting:
         self.embedded = EmbeddedTexts()
         self._lock = threading.Lock()
         self._read = threading.Event()
+        self._begun = threading.Event()
+        self._began = 0.0
         self._questions = 0
         self._no_question = threading.Condition()
         self._words = Words()
@@ -59,6 +62,8 @@ class Waiting:
 
     def begin(self, unread: Iterable[str], gone: Iterable[str], known: Mapping[str, Source]) -> None:
         """unread: names still to be read. gone: names that the folder no longer has. known: by the index."""
+        self._began = time.monotonic()
+        self._begun.set()
         with self._lock:
             self._unread = set(unread)
             self._gone = frozenset(gone)
@@ -84,8 +89,12 @@ class Waiting:
         self._read.set()
 
     def wait_until_read(self, seconds: float) -> None:
-        """Give reading the time to come to its end."""
-        self._read.wait(seconds)
+        """Give reading the time to come to its end, so many seconds from its beginning at the most.
+
+        They are counted from there, because who asked meanwhile has waited for the model already.
+        """
+        if self._begun.wait(seconds):
+            self._read.wait(max(0.0, self._began + seconds - time.monotonic()))
 
     @contextmanager
     def question(self) -> Iterator[None]:
