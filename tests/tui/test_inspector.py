@@ -12,12 +12,21 @@ from hypothesis import strategies as st
 from ragchat.answering.report import search_json
 from ragchat.retrieval.calibrated import kept_calibration
 from ragchat.retrieval.gate import judge
+from ragchat.retrieval.trace import Threshold, ThresholdPart
 from ragchat.settings import RetrievalSettings
 from ragchat.tui.inspection import ORDERS, STEP, Inspection
 from ragchat.tui.screens.inspector import InspectorScreen
 from ragchat.tui.screens.prompt_page import PromptPage
 from ragchat.tui.screens.viewer import ViewerScreen
-from tests.tui.fake_workspace import Scene, answered_trace, candidate, passages, refused_trace, trace_of
+from tests.tui.fake_workspace import (
+    Scene,
+    answer_of,
+    answered_trace,
+    candidate,
+    passages,
+    refused_trace,
+    trace_of,
+)
 from tests.tui.outcomes import crowded, saying, with_receipt
 from tests.tui.stage import NARROW, Stage, on_stage
 
@@ -160,7 +169,7 @@ async def test_sort_filter_open_and_json(clipboard: list[str]) -> None:
             await stage.pilot.press("s")
             assert f"Candidates by {title}" in stage.text()
         await stage.pilot.press("slash", *"mail")
-        await stage.until(lambda: "2 of 6 with “mail”" in stage.text(), "the filter")
+        await stage.until(lambda: "1 · 2 of 6 with “mail”" in stage.text(), "the filter")
         await stage.pilot.press("q")  # is typed, and leaves nothing
         assert stage.app.screen is screen
         await stage.pilot.press("escape")
@@ -205,6 +214,30 @@ async def test_a_click_chooses_and_another_opens() -> None:
         )
         await stage.pilot.click(offset=(40, row))
         await stage.until(lambda: isinstance(stage.app.screen, ViewerScreen), "the document")
+
+
+async def test_t_goes_to_the_line_and_says_why_it_stands_there() -> None:
+    threshold = Threshold(
+        0.093,
+        "auto",
+        "5 % pass",
+        folders=0.589,
+        parts=(
+            ThresholdPart("wording", -0.33),
+            ThresholdPart("length", 0.001),
+            ThresholdPart("literal E[1]", 0.02),
+        ),
+    )
+    script = saying(lambda trace: answer_of(replace(trace, threshold=threshold), "In March [1]."))
+    async with on_stage(Scene(script=script)) as stage:
+        await inspected(stage)
+        await stage.pilot.press("s", "t")
+        assert "Candidates by distance" in stage.text()
+        assert "the line · 6" in stage.text()
+        assert "0.589  in this folder (auto)" in stage.text()
+        assert "-0.330  wording: a passage says hardly a word of the question" in stage.text()
+        assert "+0.020  E[1] stands word for word in a note" in stage.text()
+        assert "length" not in stage.words("#candidate")
 
 
 async def test_nothing_to_consider_is_said() -> None:

@@ -52,7 +52,7 @@ drives("In the source viewer", "← h", "→ l", "m", "u", "e", "/", "n", "N")  
 drives("In the source viewer", "y", "Y", "s", "S", "c", "r")  # test_viewer
 drives("In the source viewer", "o", "esc q")
 drives(
-    "In the inspector", "← h", "→ l", "space", "a", "u", "enter", "s", "/", "p", "y", "esc q"
+    "In the inspector", "← h", "→ l", "space", "t", "a", "u", "enter", "s", "/", "p", "y", "esc q"
 )  # test_inspector
 drives("Looking at a prompt", "y", "esc q")  # test_inspector
 drives("Among failed documents", "r", "y", "esc q")

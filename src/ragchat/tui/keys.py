@@ -212,6 +212,7 @@ INSPECTOR = [
             id="inspector.raise",
         ),
         Binding("space", "screen.reach", "Reach", tooltip="the line where it just admits this passage"),
+        Binding("t", "screen.to_line", "To line", tooltip="to the line, and why it stands there"),
         Binding("a", "screen.apply", "Set", tooltip="set the line as this folder's threshold"),
         Binding("u", "screen.put_back", "Undo", tooltip="put back the line, and what was set"),
         Binding("enter", "open", "Open", tooltip="open the passage in its document"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from ragchat.index.tokens import tokenize
 from ragchat.tui.formatting import count, one_line, section_name
 
 if TYPE_CHECKING:
@@ -21,6 +23,17 @@ _TIMED = {
     "first_token": "first token",
     "total": "total",
 }
+_MEANINGS = {  # of a shift down, of a shift up
+    "length": ("a short question is near to anything", "a long question is near to nothing"),
+    "wording": ("a passage says hardly a word of the question", "a passage says the question's words"),
+    "telling words": ("the question's rare words are not met", "the question's rare words are met"),
+    "standing out": ("the nearest is no nearer than many others", "the nearest stands out from the others"),
+    "limit": ("passages beyond this are as far as unrelated ones", "what is this near always passes"),
+    "order by words": ("", "the model cannot read this script, so words decide"),
+}
+_WORD = re.compile(r"\w+(?:[-.']\w+)*")
+_TOLD = 0.005
+"""A smaller shift is not told."""
 _ROWS = 3
 """Rungs of the ladder that are told."""
 
@@ -85,7 +98,7 @@ def detail_of(inspection: Inspection, candidate: Candidate | None) -> Content:
     if candidate is None:
         if not inspection.trace.candidates:
             return Content("There was nothing to consider: no note resembles the question.")
-        return Content("What stands above the line is near enough. ← → moves it; space puts it at a passage.")
+        return _reasons(inspection)
     section = section_name(candidate.chunk.section)
     where = [(one_line(candidate.chunk.document, 200), "bold")]
     if section:
@@ -95,8 +108,43 @@ def detail_of(inspection: Inspection, candidate: Candidate | None) -> Content:
         *where,
         (also, "$quiet"),
         f"\n{_verdict(inspection, candidate)}\n",
-        (f"“{one_line(candidate.chunk.content, 700)}”", "$quiet"),
+        _words_of_question(one_line(candidate.chunk.content, 700), inspection.trace.question),
     )
+
+
+def _words_of_question(text: str, question: str) -> Content:
+    """The passage with the question's words marked, so that one sees why it was found."""
+    wanted = set(tokenize(question))
+    parts: list[tuple[str, str]] = []
+    at = 0
+    for word in _WORD.finditer(text):
+        if wanted & set(tokenize(word[0])):
+            parts += [(text[at : word.start()], "$quiet"), (word[0], "bold")]
+            at = word.end()
+    return Content.assemble("“", *parts, (text[at:], "$quiet"), "”")
+
+
+def _reasons(inspection: Inspection) -> Content:
+    """Where the line stands and why, each shift in plain words."""
+    threshold = inspection.trace.threshold
+    lines = [
+        "What stands above the line is near enough to be sent, what stands below is too far.",
+    ]
+    if threshold.folders is not None:
+        lines.append(f"{threshold.folders:.3f}  in this folder ({threshold.origin})")
+        shifts = [part for part in threshold.parts if abs(part.shift) >= _TOLD]
+        lines += [f"{part.shift:+.3f}  {_meaning(part.name, up=part.shift > 0)}" for part in shifts]
+    elif threshold.detail:
+        lines.append(f"{threshold.value:.3f}  {threshold.origin}: {one_line(threshold.detail, 160)}")
+    return Content("\n".join(lines))
+
+
+def _meaning(name: str, *, up: bool) -> str:
+    if name in _MEANINGS:
+        return f"{name}: {_MEANINGS[name][up]}"
+    if name.startswith("literal "):
+        return f"{one_line(name.removeprefix('literal '), 60)} stands word for word in a note"
+    return one_line(name, 60)
 
 
 def _verdict(inspection: Inspection, candidate: Candidate) -> str:

@@ -50,6 +50,7 @@ class InspectorScreen(Screen[None]):
         super().__init__()
         self._answer = answer
         self._inspection = Inspection(trace, limit)
+        self._listed = ""
 
     def compose(self) -> ComposeResult:
         """The question and what the line makes of it, the candidates, the one under the cursor, the keys."""
@@ -79,10 +80,11 @@ class InspectorScreen(Screen[None]):
         rows = inspection.rows()
         shown = sum(row is not None for row in rows)
         listed.border_title = f"Candidates by {_NAMES[inspection.order]}"
-        listed.border_subtitle = (
-            f"{shown} of {len(inspection.trace.candidates)} with “{one_line(inspection.needle, 40)}”"
+        all_of_them = len(inspection.trace.candidates)
+        self._listed = (
+            f"{shown} of {all_of_them} with “{one_line(inspection.needle, 40)}”"
             if inspection.needle
-            else ""
+            else f"{all_of_them}"
         )
         listed.show(rows, inspection.value, _ends(inspection.trace))
         self.query_one(".page-head", Static).update(head_of(inspection, self._answer))
@@ -92,6 +94,8 @@ class InspectorScreen(Screen[None]):
     @on(CandidateList.Moved)
     def _draw_detail(self) -> None:
         candidate, detail = self._list.current, self.query_one("#candidate", Static)
+        place_of_cursor = "the line" if candidate is None else f"{self._list.place:,}"
+        self._list.border_subtitle = f"{place_of_cursor} · {self._listed}" if self._list.count else ""
         if candidate is None:
             detail.border_title = "Threshold" if self._inspection.trace.candidates else "Nothing"
         else:
@@ -121,6 +125,12 @@ class InspectorScreen(Screen[None]):
         if candidate is not None and not math.isnan(candidate.distance):
             self._inspection.reach(candidate)
             self._draw()
+
+    def action_to_line(self) -> None:
+        """The cursor onto the line, whose reasons are then told."""
+        self._inspection.order = "distance"
+        self._draw()
+        self._list.to_line()
 
     def action_apply(self) -> None:
         """Set the line as the folder's threshold."""

@@ -99,6 +99,11 @@ class DocumentView(ScrollView, can_focus=True):
         self.scroll_to(y=max(0, first - min(space, height // 2)), animate=False, force=True)
 
     @property
+    def _inner(self) -> int:
+        """Cells beside the scrollbar."""
+        return self.scrollable_content_region.width
+
+    @property
     def top(self) -> int:
         """The code point at which the first visible row begins."""
         row = min(self.scroll_offset.y, len(self._rows) - 1)
@@ -108,9 +113,9 @@ class DocumentView(ScrollView, can_focus=True):
         """The number of the line in which a code point stands, as editors count."""
         return self._rows.numbers[self._rows.at(offset)] + self._first_number - 1
 
-    def on_resize(self, event: Resize) -> None:
+    def on_resize(self, _: Resize) -> None:
         """Wrap anew, the range still in the middle."""
-        if event.size.width != self._width:
+        if self._inner != self._width:
             self._lay_out()
         self.call_after_refresh(self.centre)
 
@@ -125,7 +130,7 @@ class DocumentView(ScrollView, can_focus=True):
         edges = sorted({start, end, *(edge for span in self._spans(start, end) for edge in span)})
         for begin, stop in pairwise(edges):
             segments.append(Segment(drawn(self._text[begin:stop]), self._style_at(begin, base)))
-        strip = Strip(segments).adjust_cell_length(self.size.width - self._margin, base)
+        strip = Strip(segments).adjust_cell_length(self._inner - self._margin, base)
         if not self._margin:
             return strip
         told = self._mark_at(row)
@@ -173,7 +178,7 @@ class DocumentView(ScrollView, can_focus=True):
         return base + self.get_component_rich_style(name)
 
     def _lay_out(self) -> None:
-        width = self.size.width
+        width = self._inner
         if width <= 0:
             return
         self._width = width
