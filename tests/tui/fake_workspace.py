@@ -28,7 +28,7 @@ from ragchat.embedding.ollama_pull import PullProgress
 from ragchat.errors import EmbedderUnavailable, RagchatError, ServerUnreachable
 from ragchat.index.contexts import Contexts
 from ragchat.index.progress import IndexProgress, IndexReport, ProgressListener, Survey
-from ragchat.index.protocol import Coverage, Index, IndexStamp, Scope
+from ragchat.index.protocol import Coverage, Index, IndexStamp, Scope, Source
 from ragchat.retrieval.filters import NO_FILTERS, Filters
 from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold, Verdict
 from ragchat.settings import Settings
@@ -292,6 +292,14 @@ class FakeIndex:
     def document_text(self, name: str) -> str | None:
         return self._documents.get(name)
 
+    def sources(self) -> dict[str, Source]:
+        return {
+            name: Source(
+                name, 10, 1_700_000_000_000_000_000, "d", "markdown/2", "indexed", dated="2026-03-01"
+            )
+            for name in self._documents
+        }
+
     def document_locators(self, name: str) -> tuple[Locator, ...]:
         return ()
 
@@ -381,6 +389,9 @@ class FakeWorkspace(Workspace):
         if not self.scene.embeds:
             raise EmbedderUnavailable("there is none on this stage")
         return WordEmbedder()
+
+    def has_index(self) -> bool:
+        return True
 
     def survey(self) -> Survey:
         return self.scene.survey

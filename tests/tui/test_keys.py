@@ -9,14 +9,13 @@ import pytest
 from ragchat.tui import original
 from ragchat.tui.keymap import TOPICS, keys_now
 from ragchat.tui.screens.confirm import ConfirmScreen
-from ragchat.tui.screens.failures import FailuresScreen
 from ragchat.tui.screens.folder import FolderScreen
 from ragchat.tui.screens.help import HelpScreen
+from ragchat.tui.screens.index_view import IndexScreen
 from ragchat.tui.screens.inspector import InspectorScreen
 from ragchat.tui.screens.models import ModelScreen
 from ragchat.tui.screens.pick import PickScreen
 from ragchat.tui.screens.viewer import ViewerScreen
-from tests.tui.fake_workspace import FAILURES, Scene
 from tests.tui.stage import NARROW, Stage, on_stage
 
 DRIVEN: set[tuple[str, str]] = set()
@@ -55,7 +54,7 @@ drives(
     "In the inspector", "← h", "→ l", "space", "t", "a", "u", "enter", "s", "/", "p", "y", "esc q"
 )  # test_inspector
 drives("Looking at a prompt", "y", "esc q")  # test_inspector
-drives("Among failed documents", "r", "y", "esc q")
+drives("In the index view", "s", "/", "r", "x", "enter", "i", "u", "y", "esc q")  # test_index_view
 drives("When choosing from a list", "esc")
 drives("When asked yes or no", "y", "n esc")
 drives("On the page of keys", "esc q")
@@ -81,7 +80,7 @@ async def answered(stage: Stage) -> None:
         ("ctrl+o", FolderScreen),
         ("ctrl+l", ModelScreen),
         ("ctrl+t", PickScreen),
-        ("f3", FailuresScreen),
+        ("f3", IndexScreen),
         ("f1", HelpScreen),
     ],
 )
@@ -257,20 +256,6 @@ async def test_viewer_o_opens_the_file_itself(monkeypatch: pytest.MonkeyPatch) -
         await stage.pilot.press("o")
         await stage.until(lambda: "opened in evince" in stage.text(), "word of it")
     assert opened == [("/home/ada/notes/house/lease.md", "")]
-
-
-async def test_failed_documents_are_listed_copied_and_retried(clipboard: list[str]) -> None:
-    async with on_stage(Scene(failures=FAILURES)) as stage:
-        await stage.opened()
-        await stage.pilot.press("f3")
-        await stage.until(lambda: "scans/receipt.md" in stage.text(), "the list")
-        assert "is binary, not text" in stage.text()
-        assert "convert it to text" in stage.text()
-        await stage.pilot.press("y")
-        assert clipboard[-1] == "/home/ada/notes/scans/receipt.md"
-        await stage.pilot.press("r")
-        await stage.until(lambda: (False, True) in stage.workspace.updates, "the retry")
-        assert stage.app.screen is stage.app.chat
 
 
 @pytest.mark.parametrize(("key", "cleared"), [("y", True), ("n", False)])

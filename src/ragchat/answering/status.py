@@ -28,6 +28,7 @@ class FolderStatus:
     gaps: indexed documents of which something could not be read, with what and why.
     disk_bytes: what the index takes on this machine, 0 for a shared one.
     library: where a shared index lies, without secrets; "" for one on this machine.
+    outdated: names of what is stale for another reason than that.
     made_otherwise: by another embedder or chunker than the settings ask for; only a rebuild makes it usable.
     """
 
@@ -45,6 +46,7 @@ class FolderStatus:
     gaps: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     library: str = ""
     made_otherwise: bool = False
+    outdated: frozenset[str] = frozenset()
     disk_bytes: int = 0
 
 
@@ -88,7 +90,8 @@ def read_status(
     kept = [source for source in sources.values() if source.state != "failed"]
     wanted = expected_stamp()
     made_otherwise = stamp.chunker != chunker or (wanted is not None and wanted != stamp.embedder)
-    stale = len(kept) if made_otherwise else len(_outdated(index, found))
+    outdated = frozenset() if made_otherwise else frozenset(_outdated(index, found))
+    stale = len(kept) if made_otherwise else len(outdated)
     return FolderStatus(
         folder=folder,
         indexed=len(kept) - stale,
@@ -103,6 +106,7 @@ def read_status(
         notice=legibility_notice(index),
         gaps=index.gaps(),
         made_otherwise=made_otherwise,
+        outdated=outdated,
         library=shared_library(settings),
     )
 

@@ -39,7 +39,7 @@ def commands(app: RagchatApp) -> Iterator[SystemCommand]:
     yield _command("Rebuild index", "read every document afresh", lambda: session.index(rebuild=True))
     yield _command("Retry failed documents", "read them again", lambda: session.index(retry=True))
     yield _command("Stop indexing", "what was read stays", session.stop_indexing)
-    yield _command("Failed documents", "which, and why", lambda: show_failures(app), "chat.show_failures")
+    yield _command("Index", "documents by state, progress", lambda: show_index(app), "chat.show_index")
     yield _command("Why these sources", "all candidates", chat.action_inspect, "chat.inspect")
     yield _command("Threshold", "against your own questions", lambda: calibrate(app), "chat.calibrate")
     yield _command(
@@ -147,14 +147,15 @@ def calibrate(app: RagchatApp) -> None:
         app.push_screen(CalibrationScreen(session))
 
 
-def show_failures(app: RagchatApp) -> None:
-    """Which documents could not be read, and why."""
-    from ragchat.tui.screens.failures import FailuresScreen
+def show_index(app: RagchatApp) -> None:
+    """Every document by its state, what failed and why, how far indexing is."""
+    from ragchat.tui.screens.index_view import IndexScreen
 
-    if app.feed.status is None:
+    session = app.session
+    if session is None or not session.is_open:
         app.notify("The folder is not open yet.", severity="warning")
     else:
-        app.push_screen(FailuresScreen(app.feed.status))
+        app.push_screen(IndexScreen(session))
 
 
 def export(app: RagchatApp) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from ragchat.tui import empty, messages, states
 from ragchat.tui.formatting import shown
 from ragchat.tui.keys import key_for
+from ragchat.tui.pace import Pace
 from ragchat.tui.recent import remember_rate
 from ragchat.tui.widgets.header import State
 
@@ -36,6 +38,7 @@ class Feed:
         self.model = ""
         self.unconfirmed: Survey | None = None
         self.stale = False
+        self.pace = Pace()
         self._screen = screen
         self._demo = demo
         self._run = 0
@@ -207,6 +210,7 @@ class Feed:
             self._screen.conversation.say_empty(ready)
 
     def _index_moved(self, progress: IndexProgress) -> None:
+        self.pace.note(progress, monotonic())
         screen, session = self._screen, self._screen.session
         if session is not None and session.following.is_following and progress.documents_total <= _FEW:
             screen.header.tell(indexed=states.UPDATING)
@@ -221,12 +225,13 @@ class Feed:
 
     def _index_done(self, message: messages.IndexDone) -> None:
         self.stale = False
+        self.pace.end()
         remember_rate(message.report)
         self._screen.banner.clear()
         self._show_status(message.status)
         if line := states.report_line(message.report, edits=message.is_following):
             failed = bool(message.report.failures)
-            text = f"{line} {key_for('chat.show_failures')} shows what failed and why." if failed else line
+            text = f"{line} {key_for('chat.show_index')} shows what failed and why." if failed else line
             alarming = failed or message.report.warning
             self._screen.notify(text, severity="warning" if alarming else "information", markup=False)
 

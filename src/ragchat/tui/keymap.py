@@ -58,7 +58,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("inspector", "In the inspector", [*keys.INSPECTOR, *keys.INSPECTOR_PAGE]),
     Topic("prompt_page", "Looking at a prompt", keys.PROMPT_PAGE),
     Topic("calibration", "Calibrating the threshold", keys.CALIBRATION),
-    Topic("failures", "Among failed documents", keys.FAILURES),
+    Topic("index", "In the index view", [*keys.INDEX, *keys.INDEX_PAGE]),
     Topic("list", "When choosing from a list", keys.LIST),
     Topic("welcome", "At the first start", keys.WELCOME),
     Topic("folder", "When choosing a folder", keys.FOLDER),

@@ -109,7 +109,7 @@ CHAT = named(
     _hidden("f9", "settings", "Settings", "every setting: what it means, where it comes from"),
     _hidden("ctrl+t", "pick_theme", "Theme", "choose a theme, with a preview"),
     _everywhere("f2", "toggle_sources", "Sources", "show or hide the sources"),
-    _everywhere("f3", "show_failures", "Failed", "documents that could not be read, and why"),
+    _everywhere("f3", "show_index", "Index", "the index: documents by state, what failed and why, progress"),
     _hidden("f6", "calibrate", "Threshold", "the threshold against the questions you collected"),
     _hidden("escape", "leave", "Stop", "stop; go back; twice in the prompt: quit"),
 )
@@ -275,12 +275,22 @@ CALIBRATION = named(
     *_BACK,
 )
 
-FAILURES = named(
-    "failures",
-    Binding("r", "retry", "Retry all", tooltip="read the failed documents again"),
-    Binding("y", "copy", "Copy path", tooltip="copy the document's path"),
-    *_BACK,
-)
+INDEX = [
+    *named(
+        "index",
+        Binding("s", "screen.standing", "State", tooltip="list by state: failed, in part, stale, skipped"),
+        Binding("slash", "screen.find", "Find", tooltip="list what holds the words typed"),
+        Binding("r", "screen.retry", "Retry failed", tooltip="read the failed documents again"),
+        Binding("x", "screen.stop", "Stop", tooltip="stop indexing; what is done stays"),
+        Binding("enter", "open", "Open", tooltip="open the file itself"),
+        Binding("i", "screen.ignore", "Ignore", tooltip="pass it over: a line in .ragchatignore"),
+        Binding("u", "screen.unignore", "Undo", tooltip="take that line out again"),
+        Binding("y", "screen.copy", "Copy path", tooltip="copy the document's path"),
+    ),
+    *_LIST_MOVES,
+]
+
+INDEX_PAGE = named("index", *_BACK)
 
 LIST = [*named("list", Binding("escape", "cancel", "Back", tooltip="back, nothing changed")), *MOVES]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragchat.tui.calibrating import Examined
     from ragchat.tui.model_desk import Pull
     from ragchat.tui.session import Session
+    from ragchat.tui.shelved import Shelved
 
 
 Severity = Literal["information", "warning", "error"]
@@ -185,6 +186,22 @@ class FolderExamined(Told):
 
     def __init__(self, session: Session, examined: Examined | None, error: RagchatError | None) -> None:
         self.examined = examined
+        self.error = error
+        super().__init__(session)
+
+
+class IndexRead(Told):
+    """The folder's documents by their state; error: the index cannot be read."""
+
+    def __init__(
+        self,
+        session: Session,
+        status: FolderStatus | None,
+        rows: tuple[Shelved, ...],
+        error: RagchatError | None = None,
+    ) -> None:
+        self.status = status
+        self.rows = rows
         self.error = error
         super().__init__(session)
 

@@ -110,7 +110,7 @@ class ChatScreen(ActsOnTurns):
             return self.offer is not None
         if action == "copy_answer":
             return any(turn.copyable for turn in self.conversation.turns)
-        if action == "show_failures":
+        if action == "show_index":
             status = self.ragchat.feed.status if self.session is not None else None
             return status is not None and bool(status.failed)
         return True

@@ -32,11 +32,11 @@ class OpensDialogs(ChatParts):
 
         self.app.push_screen(SettingsScreen(self.ragchat.settings))
 
-    def action_show_failures(self) -> None:
-        """List the documents that could not be read."""
-        from ragchat.tui.commands import show_failures
+    def action_show_index(self) -> None:
+        """The index: its documents by state."""
+        from ragchat.tui.commands import show_index
 
-        show_failures(self.ragchat)
+        show_index(self.ragchat)
 
     def action_calibrate(self) -> None:
         """The threshold against the collected questions."""

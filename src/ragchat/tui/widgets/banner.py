@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragchat.errors import RagchatError
     from ragchat.index.progress import IndexProgress
 
-_WORDS = {
+WORDS = {
     "scanning": "looking for notes",
     "loading model": "loading the embedding model",
     "reading": "reading",
@@ -33,13 +33,13 @@ class Banner(Static):
 
     def show_progress(self, progress: IndexProgress) -> None:
         """How far indexing has come."""
-        parts = [("◐ ", "$accent"), (_WORDS[progress.phase], "bold")]
+        parts = [("◐ ", "$accent"), (WORDS[progress.phase], "bold")]
         if progress.phase in ("reading", "indexing") and progress.documents_total:
             reading, total = progress.phase == "reading", progress.documents_total
             done = progress.documents_read if reading else progress.documents_done
             parts += [(f" {done:,} of {total:,} ", ""), (bar(done / total, 12), "$accent")]
         if progress.failed:
-            parts.append((f"  ✗ {progress.failed:,} failed ({key_for('chat.show_failures')})", "$error"))
+            parts.append((f"  ✗ {progress.failed:,} failed ({key_for('chat.show_index')})", "$error"))
         if progress.current:
             parts.append((f"  {one_line(progress.current, 120)}", "$quiet"))
         self._say(Content.assemble(*parts), "progress")

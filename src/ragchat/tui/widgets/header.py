@@ -92,7 +92,7 @@ class Header(PressableLine):
 
     def _index(self) -> Content:
         index = self.facts.indexed
-        return self._clickable(f"index {index.glyph} {index.word}", index.tone, "screen.show_failures", 6)
+        return self._clickable(f"index {index.glyph} {index.word}", index.tone, "screen.show_index", 6)
 
     @staticmethod
     def _clickable(text: str, tone: str, action: str, plain: int) -> Content:
