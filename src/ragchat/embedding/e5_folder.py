@@ -1,27 +1,18 @@
-"""multilingual-e5-small as a folder that sentence-transformers loads, made of the packaged file.
-
-The tokenizer is the one of its publisher: SentencePiece's normalisation, words apart, unigram pieces.
-"""
+"""multilingual-e5-small as a folder that sentence-transformers loads, made of the packaged file."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ragchat.embedding.e5_file import E5File
 from ragchat.embedding.exported import TOKENIZER_FILE
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-_SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
-_START, _PAD, _END, _UNKNOWN, _MASK = "<s>", "<pad>", "</s>", "<unk>", "<mask>"
-# NFKC would make another character of it, which SentencePiece's rules leave alone.
-_KEPT, _MEANWHILE = "\N{FULLWIDTH TILDE}", "\ue000"
+from ragchat.embedding.tokenizing import write_pieces
+from ragchat.embedding.xlmr import END, MASK, PAD, START, UNKNOWN, xlmr_tokenizer
 
 _BLOCK_NAMES = {
     "q": "attention.self.query",
@@ -40,7 +31,7 @@ _EMBEDDING_NAMES = {
     "emb.ln.w": "LayerNorm.weight",
     "emb.ln.b": "LayerNorm.bias",
 }
-_ENDINGS = {"w": "weight", "b": "bias"}
+ENDINGS = {"w": "weight", "b": "bias"}
 
 
 def write_e5_folder(file: E5File, folder: Path) -> None:
@@ -48,35 +39,12 @@ def write_e5_folder(file: E5File, folder: Path) -> None:
     from safetensors.numpy import save_file
 
     save_file(_tensors(file), str(folder / "model.safetensors"), {"format": "pt"})
-    e5_tokenizer(file).save(str(folder / TOKENIZER_FILE))
+    xlmr_tokenizer(file.pieces).save(str(folder / TOKENIZER_FILE))
+    write_pieces(file.pieces, folder)
     (folder / "pooling").mkdir()
     (folder / "unit").mkdir()
     for name, content in _configurations(file).items():
         (folder / name).write_text(json.dumps(content), encoding="utf-8")
-
-
-def e5_tokenizer(file: E5File) -> Tokenizer:
-    """XLM-R's tokenizer over the file's vocabulary."""
-    from tokenizers import AddedToken, Tokenizer
-    from tokenizers.models import Unigram
-    from tokenizers.normalizers import NFKC, Nmt, Replace
-    from tokenizers.normalizers import Sequence as Normalizers
-    from tokenizers.pre_tokenizers import Metaspace, WhitespaceSplit
-    from tokenizers.pre_tokenizers import Sequence as PreTokenizers
-    from tokenizers.processors import TemplateProcessing
-
-    ids = {text: at for at, (text, _) in enumerate(file.pieces)}
-    tokenizer = Tokenizer(Unigram(list(file.pieces), unk_id=ids[_UNKNOWN], byte_fallback=False))
-    tokenizer.normalizer = Normalizers(
-        [Replace(_KEPT, _MEANWHILE), Nmt(), NFKC(), Replace(_MEANWHILE, _KEPT)]
-    )
-    tokenizer.pre_tokenizer = PreTokenizers([WhitespaceSplit(), Metaspace(_SPACE, prepend_scheme="always")])
-    tokenizer.post_processor = TemplateProcessing(
-        single=f"{_START} $A {_END}", special_tokens=[(name, ids[name]) for name in (_START, _END)]
-    )
-    special = [AddedToken(name, normalized=False) for name in (_START, _PAD, _END, _UNKNOWN, _MASK)]
-    tokenizer.add_special_tokens(special)
-    return tokenizer
 
 
 def _tensors(file: E5File) -> dict[str, Any]:
@@ -91,7 +59,7 @@ def _bert_name(name: str) -> str:
     if name in _EMBEDDING_NAMES:
         return f"embeddings.{_EMBEDDING_NAMES[name]}"
     layer, block, ending = name.split(".")
-    return f"encoder.layer.{layer[1:]}.{_BLOCK_NAMES[block]}.{_ENDINGS[ending]}"
+    return f"encoder.layer.{layer[1:]}.{_BLOCK_NAMES[block]}.{ENDINGS[ending]}"
 
 
 def _configurations(file: E5File) -> Mapping[str, object]:
@@ -106,20 +74,20 @@ def _configurations(file: E5File) -> Mapping[str, object]:
             "max_position_embeddings": file.positions,
             "num_attention_heads": file.heads,
             "num_hidden_layers": file.layers,
-            "pad_token_id": [text for text, _ in file.pieces].index(_PAD),
+            "pad_token_id": [text for text, _ in file.pieces].index(PAD),
             "type_vocab_size": 2,
             "vocab_size": file.rows,
         },
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
             "model_max_length": file.positions,
-            "bos_token": _START,
-            "cls_token": _START,
-            "eos_token": _END,
-            "sep_token": _END,
-            "pad_token": _PAD,
-            "unk_token": _UNKNOWN,
-            "mask_token": _MASK,
+            "bos_token": START,
+            "cls_token": START,
+            "eos_token": END,
+            "sep_token": END,
+            "pad_token": PAD,
+            "unk_token": UNKNOWN,
+            "mask_token": MASK,
         },
         "modules.json": [
             {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},

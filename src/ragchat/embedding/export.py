@@ -35,7 +35,9 @@ from ragchat.embedding.embedder import Matrix
 from ragchat.embedding.exported import (
     MANIFEST_FILE,
     MODEL_FILE,
+    PIECES_FILE,
     PROBE_TEXT,
+    SCORES_FILE,
     SMALLEST_COSINE,
     TEXT_VECTORS,
     TOKEN_VECTORS,
@@ -109,7 +111,8 @@ def _export_checked(
         _round_weights(target / _PLAIN_FILE)
     _optimise(target / _PLAIN_FILE, target / MODEL_FILE)
     (target / _PLAIN_FILE).unlink()
-    shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
+    for name in _tokenizer_files(source):
+        shutil.copyfile(source / name, target / name)
     print("checking it against sentence-transformers", flush=True)
     stamp = packaged_stamp(model, EmbeddingSettings(precision=precision))
     embedder = OnnxEmbedder(target, stamp, threads=1, alone=precision == "int8")
@@ -268,8 +271,12 @@ def _long_texts(embedder: OnnxEmbedder) -> list[str]:
     return thrice + filled
 
 
+def _tokenizer_files(folder: Path) -> list[str]:
+    return [name for name in (TOKENIZER_FILE, PIECES_FILE, SCORES_FILE) if (folder / name).exists()]
+
+
 def _write_manifest(target: Path, embedder: OnnxEmbedder, smallest: float) -> None:
-    files = (MODEL_FILE, WEIGHTS_FILE, TOKENIZER_FILE)
+    files = (MODEL_FILE, WEIGHTS_FILE, *_tokenizer_files(target))
     vector, tokens = embedder.encode_exactly(PROBE_TEXT)
     manifest = {
         "weights": embedder.stamp.weights,

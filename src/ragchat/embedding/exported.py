@@ -13,6 +13,9 @@ EXPORT_FORMAT = 3
 MODEL_FILE = "model.onnx"
 WEIGHTS_FILE = "model.bin"
 TOKENIZER_FILE = "tokenizer.json"
+PIECES_FILE = "pieces.npy"
+SCORES_FILE = "scores.npy"
+"""The vocabulary once more, sorted, where it is too large to be read for one question."""
 MANIFEST_FILE = "export.json"
 """Written last: sizes of the files, and the vectors of the probe as they were when it was made."""
 

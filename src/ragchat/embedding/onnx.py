@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ragchat.embedding.embedder import EmbedderStamp, Int8Matrix, Matrix, TokenVectors, Vector
-from ragchat.embedding.exported import MODEL_FILE, TEXT_VECTORS, TOKEN_VECTORS, TOKENIZER_FILE
+from ragchat.embedding.exported import MODEL_FILE, TEXT_VECTORS, TOKEN_VECTORS
 from ragchat.embedding.texts import pieces, readable
 from ragchat.embedding.token_vectors import stacked, to_bytes, token_dimensions
+from ragchat.embedding.tokenizing import TextTokenizer
 from ragchat.embedding.vectors import mean_direction, unit_rows
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ class OnnxEmbedder:
 
     def __init__(self, folder: Path, stamp: EmbedderStamp, *, threads: int, alone: bool) -> None:
         """alone: no text shares a batch (in int8 all of a batch is rounded by one scale)."""
-        from tokenizers import Tokenizer
-
         self._tokens_per_batch = 0 if alone else _TOKENS_PER_BATCH
         self._stamp = stamp
         self._threads = threads
@@ -51,10 +50,7 @@ class OnnxEmbedder:
         self._session = open_session(self._model, packed=False)
         self._tokens_until_packing = _TOKENS_UNTIL_PACKING
         self._packing = threading.Lock()
-        self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER_FILE))
-        # The file asks for truncation to 128 and padding: neither may happen silently.
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = TextTokenizer(folder)
 
     @property
     def stamp(self) -> EmbedderStamp:
@@ -146,9 +142,7 @@ class OnnxEmbedder:
         return vectors[0] if len(vectors) == 1 else mean_direction(vectors, model=self._stamp.model)
 
     def _tokens(self, text: str) -> list[int]:
-        # One text at a time: encoding a list starts the tokenizer's own threads on every core.
-        tokens: list[int] = self._tokenizer.encode(readable(text)).ids
-        return tokens
+        return self._tokenizer.ids(readable(text))
 
     def _text_vectors(self, rows: _Rows) -> list[Vector]:
         (sums,) = self._run(rows, TEXT_VECTORS)
