@@ -295,7 +295,14 @@ class FakeIndex:
     def sources(self) -> dict[str, Source]:
         return {
             name: Source(
-                name, 10, 1_700_000_000_000_000_000, "d", "markdown/2", "indexed", dated="2026-03-01"
+                name,
+                10,
+                1_700_000_000_000_000_000,
+                "d",
+                "markdown/2",
+                "indexed",
+                tags=("tax",),
+                dated="2026-03-01",
             )
             for name in self._documents
         }
@@ -381,6 +388,9 @@ class FakeWorkspace(Workspace):
     @property
     def is_shared(self) -> bool:
         return False
+
+    def has_index(self) -> bool:
+        return True
 
     def index(self) -> Index:
         return FakeIndex(self.scene.documents, self.values)  # type: ignore[return-value]

@@ -14,30 +14,39 @@ if TYPE_CHECKING:
     from ragchat.answering.workspace import Workspace
     from ragchat.index.protocol import Source
 
-_TYPED = re.compile(r"(?<!\S)-?(?P<kind>in|tag|after|before):(?P<quote>\"?)(?P<value>[^\"\r\n]*)\Z")
+_TYPED = re.compile(
+    r"(?<!\S)(?P<mark>-?(?P<kind>in|tag|after|before):)(?:\"(?P<quoted>[^\"\r\n]*)|(?P<plain>[^\s\"]*))\Z"
+)
 _MOST = 8
 
 
 @dataclass(frozen=True, slots=True)
 class FilterNames:
-    """What filters can name, the likeliest first.
+    """What filters can name, the likeliest first, by the form in which names are compared.
 
     places: folders, then files. tags: the commonest first. months: that have notes, the latest first.
     """
 
-    places: tuple[str, ...]
-    tags: tuple[str, ...]
-    months: tuple[str, ...]
+    places: Mapping[str, str]
+    tags: Mapping[str, str]
+    months: Mapping[str, str]
 
 
 def filter_names(sources: Mapping[str, Source]) -> FilterNames:
     """Of the notes of an index."""
     tags = Counter(tag for source in sources.values() for tag in source.tags)
+    months = sorted({source.day[:7] for source in sources.values()} - {""}, reverse=True)
     return FilterNames(
-        places=(*folders_of(sources), *sorted(sources)),
-        tags=tuple(sorted(tags, key=lambda tag: (-tags[tag], tag))),
-        months=tuple(sorted({source.day[:7] for source in sources.values()} - {""}, reverse=True)),
+        places=_by_key([*folders_of(sources), *sorted(sources)]),
+        tags=_by_key(sorted(tags, key=lambda tag: (-tags[tag], tag))),
+        months=_by_key(months),
     )
+
+
+def typed_filter(text: str) -> str:
+    """The filter that the text ends with, as far as it is typed; "" where it ends with none."""
+    found = _TYPED.search(text)
+    return found.group() if found is not None else ""
 
 
 def filter_suggestions(workspace: Workspace, typed: str) -> list[str]:
@@ -48,21 +57,28 @@ def filter_suggestions(workspace: Workspace, typed: str) -> list[str]:
 def completions(names: FilterNames | None, typed: str) -> list[str]:
     """Whole filters, `in:house/`, that the text may end with in place of the one that is being typed."""
     found = _TYPED.search(typed)
-    if found is None or names is None or (" " in found["value"] and not found["quote"]):
+    if found is None or names is None:
         return []
-    kind, value = found["kind"], found["value"]
-    known = {"in": names.places, "tag": names.tags}.get(kind, names.months)
-    mark = found.group()[: found.start("quote") - found.start()]
-    return [f"{mark}{_quoted(name)}" for name in _matching(known, value) if folded(name) != folded(value)]
+    known = {"in": names.places, "tag": names.tags}.get(found["kind"], names.months)
+    matching = _matching(known, found["quoted"] or found["plain"] or "")
+    return [f"{found['mark']}{_quoted(name)}" for name in matching]
 
 
-def _matching(names: Iterable[str], value: str) -> list[str]:
+def _by_key(names: Iterable[str]) -> dict[str, str]:
+    by_key: dict[str, str] = {}
+    for name in names:
+        by_key.setdefault(folded(name), name)
+    return by_key
+
+
+def _matching(names: Mapping[str, str], value: str) -> list[str]:
     """Names that begin so; then those of which a part does."""
     key = folded(value)
     first: list[str] = []
     second: list[str] = []
-    for name in names:
-        plain = folded(name)
+    for plain, name in names.items():
+        if plain == key:
+            continue
         if plain.startswith(key):
             first.append(name)
             if len(first) == _MOST:

@@ -71,6 +71,8 @@ class Feed:
                 if not turns:
                     await self._screen.sources.show(None)
                 self._screen.refresh_bindings()
+            case messages.FilterNamesRead(names=names):
+                self._screen.prompt.offer(names)
             case messages.TurnKept(run=run, turn=turn) if run in self._turns:
                 self._turns[run].kept = turn
             case messages.AnswerChecked(run=run, support=support) if run in self._turns:
@@ -192,6 +194,7 @@ class Feed:
         self._screen.refresh_bindings()
 
     def _folder_opened(self, status: FolderStatus, model: str) -> None:
+        self._screen.prompt.offer(None)
         self.model, self.status = model, status
         self._screen.header.tell(model=model)
         if status.indexed or status.library:
@@ -227,6 +230,7 @@ class Feed:
         self.stale = False
         self.pace.end()
         remember_rate(message.report)
+        self._screen.prompt.offer(None)
         self._screen.banner.clear()
         self._show_status(message.status)
         if line := states.report_line(message.report, edits=message.is_following):

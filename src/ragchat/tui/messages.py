@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ragchat.answering.events import AnswerEvent
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
+    from ragchat.answering.suggestions import FilterNames
     from ragchat.answering.support import Support
     from ragchat.answering.turn import Turn, TurnSource
     from ragchat.answering.verification import VerifiedSpan
@@ -230,6 +231,14 @@ class PullEnded(Told):
         self.name = name
         self.installed = installed
         self.error = error
+        super().__init__(session)
+
+
+class FilterNamesRead(Told):
+    """What filters can name in the folder as it is indexed now."""
+
+    def __init__(self, session: Session, names: FilterNames) -> None:
+        self.names = names
         super().__init__(session)
 
 

@@ -34,6 +34,13 @@ class AsksQuestions(OpensDialogs):
             self.prompt.add_to_history(message.question)
             await self.ask(message.question, follows=self._before() if message.follows else "")
 
+    def on_completing_names_wanted(self) -> None:
+        """A filter is being typed."""
+        from ragchat.tui.filter_names import read_filter_names
+
+        if (session := self.session) is not None and session.is_open:
+            session.start(lambda: read_filter_names(session))
+
     def _before(self) -> str:
         """The last question as it was searched."""
         from ragchat.answering.filter_words import followed

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from textual.events import Key
 from textual.message import Message
-from textual.widgets import TextArea
 
 from ragchat.tui import keys
+from ragchat.tui.widgets.completing import Completing
 from ragchat.tui.widgets.prompt_place import prompt_titles
 
 _NEW_LINE = ("shift+enter", "ctrl+enter")
@@ -20,7 +20,7 @@ def _is_alt_letter(event: Key) -> bool:
     return event.key.startswith("alt+") and event.key.endswith(f"+{(event.character or '').lower()}")
 
 
-class Prompt(TextArea):
+class Prompt(Completing):
     """Enter asks, ctrl+j makes a new line; a paste of many lines stays one question."""
 
     BINDINGS = keys.PROMPT
@@ -68,6 +68,8 @@ class Prompt(TextArea):
             **dict.fromkeys(keys.keys_of("prompt.ask"), self.action_ask),
         }.get(event.key)
         act = {"alt+d": self.action_delete_word_right}.get(event.key, act)
+        if event.key == "tab" and self.take_completion():
+            act = self.update_suggestion
         if act is not None or _is_alt_letter(event):
             event.stop()
             event.prevent_default()
