@@ -21,6 +21,7 @@ SUBJECTS = {
     "embedding": "passages and questions, beside the plain sentence-transformers loop",
     "updates": "ten thousand unchanged notes; one edited paragraph",
     "queries": "a question over 1 k to 1 M chunks: every part, opening, memory, growth",
+    "library": "the same in PostgreSQL, beside the local index: parts, opening, a filter, loading, disk",
     "screen": "key to paint while idle, indexing, streaming; leaving in mid-answer",
 }
 

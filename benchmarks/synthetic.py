@@ -101,10 +101,19 @@ def write_material(folder: Path, size: int) -> Material:
             file.writelines(f"{text}\n" for text in block.texts)
             at += len(block.texts)
     vectors.flush()
-    asked, asked_vectors = questions()
-    made.questions.write_text(json.dumps(asked), encoding="utf-8")
-    np.save(made.question_vectors, asked_vectors)
+    write_questions(folder)
     return made
+
+
+def write_questions(folder: Path) -> dict[str, object]:
+    """Write the questions alone; what a child is told of them."""
+    asked, asked_vectors = questions()
+    (folder / "questions.json").write_text(json.dumps(asked), encoding="utf-8")
+    np.save(folder / "questions.npy", asked_vectors)
+    return {
+        "questions": str(folder / "questions.json"),
+        "question_vectors": str(folder / "questions.npy"),
+    }
 
 
 def _vectors(number: int) -> Matrix:

@@ -12,10 +12,12 @@ import numpy as np
 from benchmarks.children.serve import serve
 from benchmarks.notes import fill
 from benchmarks.synthetic import CHUNKS_PER_NOTE
+from ragchat.answering.filtered import retrieve_filtered
 from ragchat.answering.workspace import Workspace
 from ragchat.embedding.embedder import EmbedderStamp, Matrix, Vector
 from ragchat.index.protocol import Scope, Snapshot
 from ragchat.index.tokens import tokenize
+from ragchat.retrieval.filters import Filters
 from ragchat.retrieval.fusion import fuse
 from ragchat.retrieval.gate import judge
 from ragchat.retrieval.retriever import Retriever
@@ -117,6 +119,27 @@ class Engine:
         names = ("dense", "bm25", "fusion", "candidates", "gate")
         return {name: marks[at + 1] - marks[at] for at, name in enumerate(names)}
 
+    def exact(self, request: dict[str, Any]) -> None:
+        """The nearest with every vector compared, as before a refusal."""
+        _, vector = self._question(request)
+        self._snapshot.dense(vector, _LIMIT, _EVERYWHERE, exact=True)
+
+    def filtered(self, request: dict[str, Any]) -> None:
+        """The whole search in one folder."""
+        question, self._embedder.vector = self._question(request)
+        retrieve_filtered(self._retriever, question, Filters(within=(request["within"],)))
+
+    def recall(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Which share of the nearest is proposed without comparing every vector."""
+        shares = []
+        for vector in self._vectors:
+            nearest, proposed = (
+                {hit.chunk_id for hit in self._snapshot.dense(vector, _LIMIT, _EVERYWHERE, exact=exact)}
+                for exact in (True, False)
+            )
+            shares.append(len(nearest & proposed) / len(nearest))
+        return {"recall": sum(shares) / len(shares)}
+
     def _question(self, request: dict[str, Any]) -> tuple[str, Vector]:
         at = request["round"] % len(self._questions)
         return self._questions[at], self._vectors[at]
@@ -138,6 +161,9 @@ def main() -> None:
             "close": engine.close,
             "retrieve": engine.retrieve,
             "parts": engine.parts,
+            "exact": engine.exact,
+            "filtered": engine.filtered,
+            "recall": engine.recall,
         }
     )
 
