@@ -400,9 +400,6 @@ class FakeWorkspace(Workspace):
             raise EmbedderUnavailable("there is none on this stage")
         return WordEmbedder()
 
-    def has_index(self) -> bool:
-        return True
-
     def survey(self) -> Survey:
         return self.scene.survey
 

@@ -66,7 +66,8 @@ def test_the_same_sources_from_both(
 ) -> None:
     if lookups:
         monkeypatch.setattr(lexical, "_FEW_ROWS", 1)
-        monkeypatch.setattr(lexical, "_LOOKUP_COST", 0.1)
+        monkeypatch.setattr(lexical, "_SMALL_PART", 10.0)
+        monkeypatch.setattr(lexical, "_WORTH", 0.0)
     randomly = random.Random(seed)
     local, shared = open_index(tmp_path / "local"), open_library(server_url, library)
     both: list[Index] = [local, shared]
