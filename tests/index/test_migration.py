@@ -14,8 +14,8 @@ import pytest
 from ragchat.documents.document import FailedDocument
 from ragchat.errors import StorageFailed
 from ragchat.index import migration
+from ragchat.index.files import INDEX_FILE
 from ragchat.index.protocol import Source
-from ragchat.index.schema import INDEX_FILE
 from ragchat.index.store import SqliteIndex, open_index
 from tests.index.building import STAMP, chunks_of, contents, document, embed, put, source
 from tests.index.contract import ANYWHERE
@@ -206,7 +206,7 @@ def test_an_old_index_that_may_not_be_written_says_so(
 ) -> None:
     data = tmp_path / "data"
     write_version_1(data, 3)
-    monkeypatch.setattr("ragchat.index.schema.os.access", lambda path, mode: False)
+    monkeypatch.setattr("ragchat.index.database.os.access", lambda path, mode: False)
     with pytest.raises(StorageFailed, match="older form"):
         open_index(data)
     connection = sqlite3.connect(data / INDEX_FILE)

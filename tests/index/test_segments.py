@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from ragchat.errors import IndexCorrupt, StorageFailed
-from ragchat.index.schema import DAMAGED_DIR, INDEX_FILE, SEGMENTS_DIR
+from ragchat.index.files import DAMAGED_DIR, INDEX_FILE, SEGMENTS_DIR
 from ragchat.index.segment import Part
 from ragchat.index.shelf import Entry, Shelf, neighbours_of_a_size, what_a_run_left
 from ragchat.index.store import SqliteIndex, open_index, replace_damaged_index
@@ -363,7 +363,7 @@ def test_a_folder_that_can_only_be_read_still_answers(
     fill(index, 10)
     before = everything(index.snapshot())
     index.close()
-    monkeypatch.setattr("ragchat.index.schema.os.access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr("ragchat.index.database.os.access", lambda path, mode: mode != os.W_OK)
     reader = open_index(data)
     assert everything(reader.snapshot()) == before
     with pytest.raises(StorageFailed):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragchat.index.schema import DAMAGED_DIR, INDEX_FILE
+from ragchat.index.files import DAMAGED_DIR, INDEX_FILE
 from ragchat.index.space import INCREMENTAL, bytes_on_disk, give_back
 from ragchat.index.store import SqliteIndex, open_index
 from tests.index.building import STAMP, contents, put

@@ -18,8 +18,8 @@ import pytest
 
 from ragchat.errors import IndexMissing
 from ragchat.index import shelf, space, store
+from ragchat.index.files import SEGMENTS_DIR
 from ragchat.index.protocol import Snapshot
-from ragchat.index.schema import SEGMENTS_DIR
 from ragchat.index.store import SqliteIndex, open_index
 from tests.index.building import EMBEDDER, STAMP, contents, put, tokens_of
 from tests.index.contract import ANYWHERE

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document
 from ragchat.errors import IndexCorrupt, IndexLocked, StorageFailed
-from ragchat.index import schema
+from ragchat.index.files import INDEX_FILE
 from ragchat.index.lock import writer_lock
 from ragchat.index.protocol import Index, Scope
 from ragchat.index.store import SqliteIndex, open_index, replace_damaged_index
@@ -203,7 +203,7 @@ def test_a_damaged_file_is_named_and_can_be_made_again(data: Path, kind: str) ->
     for number in range(40):
         put(index, f"{number}.md", *[f"words {number} {line}" for line in range(20)])
     index.close()
-    path = data / schema.INDEX_FILE
+    path = data / INDEX_FILE
     whole = path.read_bytes()
     match kind:
         case "garbage":
@@ -246,7 +246,7 @@ def test_damage_that_opening_does_not_meet_is_found_by_a_check(index: SqliteInde
         put(index, f"{number}.md", *[f"words {number} {line}" for line in range(20)])
     index.check()
     index.close()
-    path = data / schema.INDEX_FILE
+    path = data / INDEX_FILE
     whole = path.read_bytes()
     path.write_bytes(whole[:8192] + os.urandom(len(whole) - 8192))
     damaged = open_index(data)
@@ -256,7 +256,7 @@ def test_damage_that_opening_does_not_meet_is_found_by_a_check(index: SqliteInde
 
 
 def test_an_index_of_a_newer_ragchat_is_left_alone(index: SqliteIndex, data: Path) -> None:
-    with sqlite3.connect(data / schema.INDEX_FILE) as connection:
+    with sqlite3.connect(data / INDEX_FILE) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
     with pytest.raises(IndexCorrupt, match="newer ragchat"):
@@ -268,7 +268,7 @@ def test_vectors_that_are_not_of_unit_length_are_never_searched(
     index: SqliteIndex, data: Path, vector: np.ndarray[tuple[int], np.dtype[np.float32]]
 ) -> None:
     put(index, "a.md", "words")
-    with sqlite3.connect(data / schema.INDEX_FILE) as connection:
+    with sqlite3.connect(data / INDEX_FILE) as connection:
         connection.execute("UPDATE recent SET vector = ?", (vector.tobytes(),))
         connection.execute("UPDATE state SET generation = generation + 1")
     connection.close()
@@ -329,7 +329,7 @@ def test_a_file_that_can_only_be_read_still_answers(
     index.close()
     before = sorted(path.name for path in data.iterdir())
 
-    monkeypatch.setattr("ragchat.index.schema.os.access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr("ragchat.index.database.os.access", lambda path, mode: mode != os.W_OK)
     reader = open_index(data)
     assert reader.snapshot().document_frequency("words") == 1
     with pytest.raises(StorageFailed):

@@ -39,7 +39,7 @@ class FolderIndex:
 
     def exists(self) -> bool:
         """Whether anything was ever indexed. Raises StorageFailed, UsageError for a database."""
-        from ragchat.index.schema import INDEX_FILE
+        from ragchat.index.files import INDEX_FILE
 
         if self.is_shared:
             return self.opened().stamp is not None
@@ -61,7 +61,7 @@ class FolderIndex:
 
     def _file_now(self) -> tuple[int, int] | None:
         """What tells the index's file from another one of its name; None where there is none."""
-        from ragchat.index.schema import INDEX_FILE
+        from ragchat.index.files import INDEX_FILE
 
         if self.is_shared:
             return None

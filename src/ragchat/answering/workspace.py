@@ -264,8 +264,8 @@ class Workspace(FolderModels):
 
     def forget(self) -> None:
         """Delete the folder's index, conversation, questions. Raises IndexLocked while another indexes."""
+        from ragchat.index.files import remove_database
         from ragchat.index.lock import writer_lock
-        from ragchat.index.schema import remove_database
 
         self.close()
         if not self._data_dir.exists():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from ragchat.index.schema import TABLES, execute_all
+from ragchat.index.tables import TABLES, execute_all
 
 _COPY = """
 INSERT INTO stamps SELECT id, stamp FROM old_stamps;

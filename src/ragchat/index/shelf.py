@@ -20,10 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ragchat.embedding.embedder import Int8Matrix, Vector
-from ragchat.index import rows
+from ragchat.index import chunk_rows, rows
+from ragchat.index.files import SEGMENTS_DIR
 from ragchat.index.postings import SEPARATOR
+from ragchat.index.queries import read_number
 from ragchat.index.ranking import Ids
-from ragchat.index.schema import SEGMENTS_DIR
 from ragchat.index.segment import Part, Segment, TokenRows, read_segment, segment_in_memory, write_segment
 from ragchat.index.segment_file import Written, verify_segment_file
 from ragchat.index.tokens import tokenize
@@ -86,8 +87,8 @@ class Shelf:
     ) -> dict[int, Vector]:
         """Vectors of these chunks."""
         dimensions = rows.read_stamp(connection, stamp_id).embedder.dimensions
-        recent = list(rows.read_recent_vectors(connection, chunk_ids))
-        matrix = rows.unpack_vectors([blob for _, blob in recent], dimensions)
+        recent = list(chunk_rows.read_recent_vectors(connection, chunk_ids))
+        matrix = chunk_rows.unpack_vectors([blob for _, blob in recent], dimensions)
         found = {chunk_id: matrix[place] for place, (chunk_id, _) in enumerate(recent)}
         for chunk_id, segment, row in self._places(connection, stamp_id, set(chunk_ids) - found.keys()):
             found[chunk_id] = segment.vectors[row]
@@ -97,7 +98,7 @@ class Shelf:
         self, connection: sqlite3.Connection, stamp_id: int, chunk_ids: Sequence[int]
     ) -> dict[int, Int8Matrix]:
         """Token vectors of these chunks, as far as they have any."""
-        found = rows.read_recent_tokens(connection, chunk_ids)
+        found = chunk_rows.read_recent_tokens(connection, chunk_ids)
         for chunk_id, segment, row in self._places(connection, stamp_id, set(chunk_ids) - found.keys()):
             if segment.tokens is not None:
                 found[chunk_id] = segment.tokens.of(row)
@@ -113,7 +114,7 @@ class Shelf:
         file, written = self._write([Part(segment)])
         sealed = (stamp_id, int(segment.ids[-1]))
         with self._transaction("DURABLE") as connection:
-            there = rows.read_number(
+            there = read_number(
                 connection, "SELECT count(*) FROM recent WHERE stamp_id = ? AND chunk_id <= ?", *sealed
             )
             if there != len(segment):  # some were replaced meanwhile; the next time will do
@@ -268,7 +269,7 @@ def _forget_dead(connection: sqlite3.Connection, stamp_id: int, dead: Ids, gone:
 
 
 def _count_recent(connection: sqlite3.Connection, stamp_id: int) -> int:
-    return rows.read_number(connection, "SELECT count(*) FROM recent WHERE stamp_id = ?", stamp_id)
+    return read_number(connection, "SELECT count(*) FROM recent WHERE stamp_id = ?", stamp_id)
 
 
 def _read_recent(connection: sqlite3.Connection, stamp_id: int, dimensions: int) -> Segment:
@@ -280,14 +281,14 @@ def _read_recent(connection: sqlite3.Connection, stamp_id: int, dimensions: int)
     return segment_in_memory(
         [row[0] for row in found],
         [row[1] for row in found],
-        rows.unpack_vectors([row[2] for row in found], dimensions),
+        chunk_rows.unpack_vectors([row[2] for row in found], dimensions),
         [row[3] if row[3] is not None else SEPARATOR.join(tokenize(row[4])) for row in found],
     )
 
 
 def _with_tokens(segment: Segment, connection: sqlite3.Connection) -> Segment:
     """The same with its token vectors, if it has any."""
-    tokens = rows.read_recent_tokens(connection, segment.ids.tolist())
+    tokens = chunk_rows.read_recent_tokens(connection, segment.ids.tolist())
     if not tokens:
         return segment
     none = next(iter(tokens.values()))[:0]

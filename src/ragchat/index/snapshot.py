@@ -17,10 +17,10 @@ import numpy as np
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
-from ragchat.index import rows
+from ragchat.index import chunk_rows, rows
 from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
 from ragchat.index.ranking import Ids
-from ragchat.index.schema import explained
+from ragchat.index.sqlite_errors import explained
 from ragchat.index.view import View
 
 _EVERYWHERE = Scope()
@@ -95,12 +95,12 @@ class SqliteSnapshot:
         """The chunks, in the order asked for. Raises KeyError for an id that is not in this snapshot."""
         self._view.places(chunk_ids)
         with self._turn, explained(self._path):
-            return rows.read_chunks(self._connection, chunk_ids)
+            return chunk_rows.read_chunks(self._connection, chunk_ids)
 
     def neighbours(self, chunk_ids: Sequence[int]) -> list[tuple[Chunk | None, Chunk | None]]:
         """The chunks right before and after each in the same section of its document."""
         with self._turn, explained(self._path):
-            return rows.read_neighbours(self._connection, chunk_ids)
+            return chunk_rows.read_neighbours(self._connection, chunk_ids)
 
     def vectors(self, chunk_ids: Sequence[int]) -> Matrix:
         """Their unit vectors, shape (len(chunk_ids), dimensions). Raises KeyError as `chunks` does."""
@@ -116,7 +116,7 @@ class SqliteSnapshot:
                 continue
             if recent is None:
                 with self._turn, explained(self._path):
-                    recent = rows.read_recent_tokens(self._connection, chunk_ids)
+                    recent = chunk_rows.read_recent_tokens(self._connection, chunk_ids)
             if chunk_id not in recent:
                 return None
             found.append(recent[chunk_id])

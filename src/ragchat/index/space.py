@@ -11,7 +11,8 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-from ragchat.index.schema import BUSY_SECONDS, DAMAGED_DIR, INDEX_FILE, SEGMENTS_DIR
+from ragchat.index.database import BUSY_SECONDS
+from ragchat.index.files import DAMAGED_DIR, INDEX_FILE, SEGMENTS_DIR
 
 INCREMENTAL = 2
 """The `auto_vacuum` of a file that can be cut off: each page's owner is noted (one page in 800 more)."""

@@ -5,37 +5,32 @@ from __future__ import annotations
 import dataclasses
 import json
 import sqlite3
-import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from ragchat.chunking.chunk import Chunk
-from ragchat.documents.document import Document, FailedDocument, Locator
-from ragchat.embedding.embedder import Int8Matrix, Matrix, TokenVectors, Vector
+from ragchat.documents.document import Document, FailedDocument
+from ragchat.embedding.embedder import Matrix, TokenVectors
 from ragchat.errors import IndexCorrupt, IndexMissing
-from ragchat.index import rows
+from ragchat.index import chunk_rows, rows
+from ragchat.index.database import connect, open_database
+from ragchat.index.files import put_aside
 from ragchat.index.lock import writer_lock
 from ragchat.index.packing import stacked, stacked_tokens, text_digest
-from ragchat.index.protocol import Claim, Coverage, IndexStamp, Source
-from ragchat.index.schema import (
-    INDEX_FILE,
-    connect,
-    explained,
-    open_database,
-    put_aside,
-    transaction,
-)
+from ragchat.index.protocol import Claim, IndexStamp, Source
+from ragchat.index.queries import read_number
 from ragchat.index.shelf import (
     SEALED_AT,
     SEALED_AT_LAST,
-    Shelf,
     neighbours_of_a_size,
     what_a_run_left,
 )
 from ragchat.index.snapshot import SqliteSnapshot
 from ragchat.index.space import give_back
+from ragchat.index.sqlite_errors import explained
+from ragchat.index.stored import StoredIndex
 from ragchat.index.view import View
 
 _FORGOTTEN_AT_ONCE = 200
@@ -62,47 +57,13 @@ def replace_damaged_index(folder_data_dir: Path) -> SqliteIndex:
         return open_index(folder_data_dir)
 
 
-class SqliteIndex:
+class SqliteIndex(StoredIndex):
     """Implements `Index`. Threads take turns at one connection; other processes read while one writes."""
 
     def __init__(self, data_dir: Path, connection: sqlite3.Connection) -> None:
-        self._data_dir = data_dir
-        self._path = data_dir / INDEX_FILE
-        self._connection = connection
-        self._turn = threading.RLock()
-        self._shelf = Shelf(data_dir, self._transaction)
-        self._building_id: int | None = None
+        super().__init__(data_dir, connection)
         self._view: View | None = None
         self._snapshot: weakref.ref[SqliteSnapshot] | None = None
-
-    @property
-    def stamp(self) -> IndexStamp | None:
-        """The stamp of what can be searched; None before anything was indexed."""
-        with self._reading() as connection:
-            stamp_id, _, _ = rows.read_state(connection)
-            return None if stamp_id is None else rows.read_stamp(connection, stamp_id)
-
-    @property
-    def building(self) -> IndexStamp | None:
-        """The stamp of a rebuild that is not whole yet, by whomever it was begun."""
-        with self._reading() as connection:
-            _, building_id, _ = rows.read_state(connection)
-            return None if building_id is None else rows.read_stamp(connection, building_id)
-
-    def coverage(self) -> Coverage:
-        """Documents indexed, failed, stale; loads nothing."""
-        with self._reading() as connection:
-            return rows.read_coverage(connection, self._kept(connection))
-
-    def chunk_count(self) -> int:
-        """How many chunks a snapshot would hold; loads nothing."""
-        with self._reading() as connection:
-            return rows.count_chunks(connection, self._kept(connection))
-
-    def generation(self) -> int:
-        """Another number after every change of what a snapshot would hold; loads nothing."""
-        with self._reading() as connection:
-            return rows.read_state(connection)[2]
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -118,7 +79,7 @@ class SqliteIndex:
         text = json.dumps(dataclasses.asdict(stamp), sort_keys=True)
         with self._changing() as connection:
             connection.execute("INSERT OR IGNORE INTO stamps (stamp) VALUES (?)", (text,))
-            wanted = rows.read_number(connection, "SELECT id FROM stamps WHERE stamp = ?", text)
+            wanted = read_number(connection, "SELECT id FROM stamps WHERE stamp = ?", text)
             active, _, _ = rows.read_state(connection)
             if active != wanted and rows.has_documents(connection, active):
                 connection.execute("UPDATE state SET building_id = ?", (wanted,))
@@ -164,48 +125,6 @@ class SqliteIndex:
                 self._snapshot = weakref.ref(kept)
             return kept
 
-    def sources(self) -> Mapping[str, Source]:
-        """Every file the index knows, by name."""
-        with self._reading() as connection:
-            return rows.read_sources(connection, self._kept(connection))
-
-    def failures(self) -> Sequence[FailedDocument]:
-        """Files that could not be read, with their reasons, by name."""
-        with self._reading() as connection:
-            return rows.read_failures(connection, self._kept(connection))
-
-    def vectors_of_texts(self, digests: Sequence[str]) -> Mapping[str, Vector]:
-        """Vectors of the index's own stamp for chunk texts seen before, by sha256 of the text."""
-        with self._reading() as connection:
-            stamp_id = self._kept(connection)
-            return self._vectors(
-                connection, stamp_id, rows.read_chunks_of_texts(connection, stamp_id, digests)
-            )
-
-    def vectors_of_document(self, name: str) -> Mapping[str, Vector]:
-        """The same for one document's chunks; nothing for a document that is unknown."""
-        with self._reading() as connection:
-            stamp_id = self._kept(connection)
-            return self._vectors(
-                connection, stamp_id, rows.read_chunks_of_document(connection, stamp_id, name)
-            )
-
-    def token_vectors_of_texts(self, digests: Sequence[str]) -> Mapping[str, Int8Matrix]:
-        """Token vectors as `vectors_of_texts`, of the texts that have some."""
-        with self._reading() as connection:
-            stamp_id = self._kept(connection)
-            return self._token_vectors(
-                connection, stamp_id, rows.read_chunks_of_texts(connection, stamp_id, digests)
-            )
-
-    def token_vectors_of_document(self, name: str) -> Mapping[str, Int8Matrix]:
-        """Token vectors as `vectors_of_document`, of the chunks that have some."""
-        with self._reading() as connection:
-            stamp_id = self._kept(connection)
-            return self._token_vectors(
-                connection, stamp_id, rows.read_chunks_of_document(connection, stamp_id, name)
-            )
-
     def replace(
         self,
         document: Document,
@@ -225,7 +144,7 @@ class SqliteIndex:
             stamp_id = self._begun(connection)
             if expected_revision is not None:
                 rows.require_revision(connection, stamp_id, document.name, expected_revision)
-            rows.write_document(connection, stamp_id, document, source, chunks, vectors, tokens)
+            chunk_rows.write_document(connection, stamp_id, document, source, chunks, vectors, tokens)
         self._seal(stamp_id)
 
     def fail(self, failure: FailedDocument, source: Source) -> None:
@@ -253,13 +172,13 @@ class SqliteIndex:
         with self._changing() as connection:
             stamp_id = self._begun(connection)
             digests = [text_digest(chunk.text) for chunk in chunks]
-            places = rows.read_chunks_of_texts(connection, stamp_id, digests)
+            places = chunk_rows.read_chunks_of_texts(connection, stamp_id, digests)
             known = self._vectors(connection, stamp_id, places)
             tokens = self._token_vectors(connection, stamp_id, places)
             if missing := set(digests) - known.keys():
                 raise ValueError(f"{len(missing)} chunks of {document.name!r} were never embedded")
             rows.drop(connection, stamp_id, old)
-            rows.write_document(
+            chunk_rows.write_document(
                 connection,
                 stamp_id,
                 document,
@@ -275,30 +194,6 @@ class SqliteIndex:
         with self._changing() as connection:
             if (stamp_id := self._kept(connection)) is not None:
                 rows.drop(connection, stamp_id, name)
-
-    def document_text(self, name: str) -> str | None:
-        """The canonical text as it was when indexed; None for an unknown document."""
-        with self._reading() as connection:
-            stamp_id, _, _ = rows.read_state(connection)
-            return rows.document_text(connection, stamp_id, name)
-
-    def document_locators(self, name: str) -> tuple[Locator, ...]:
-        """Pages, slides, rows and the like of that text, in order; none for an unknown document."""
-        with self._reading() as connection:
-            stamp_id, _, _ = rows.read_state(connection)
-            return rows.document_locators(connection, stamp_id, name)
-
-    def gaps(self) -> Mapping[str, tuple[str, ...]]:
-        """Documents of which something could not be read, by name, with what and why."""
-        with self._reading() as connection:
-            stamp_id, _, _ = rows.read_state(connection)
-            return rows.read_gaps(connection, stamp_id)
-
-    def read_value(self, key: str) -> str | None:
-        """A small value kept with the index (the calibrated threshold, say)."""
-        with self._reading() as connection:
-            row = connection.execute('SELECT value FROM "values" WHERE key = ?', (key,)).fetchone()
-        return None if row is None else str(row[0])
 
     def write_value(self, key: str, value: str) -> None:
         """Keep a small value with the index."""
@@ -345,33 +240,11 @@ class SqliteIndex:
                 self._view = self._shelf.view(connection, stamp_id, generation)
             return SqliteSnapshot(self._view, connection, self._path)
 
-    def _kept(self, connection: sqlite3.Connection) -> int | None:
-        """The id of the stamp that is written under; None before anything was indexed."""
-        return self._building_id if self._building_id is not None else rows.read_state(connection)[0]
-
     def _begun(self, connection: sqlite3.Connection) -> int:
         stamp_id = self._kept(connection)
         if stamp_id is None:
             raise ValueError("begin(stamp) comes before the first document")
         return stamp_id
-
-    def _vectors(
-        self, connection: sqlite3.Connection, stamp_id: int | None, chunks: Mapping[str, int]
-    ) -> dict[str, Vector]:
-        if stamp_id is None or not chunks:
-            return {}
-        with self._explained_files():
-            found = self._shelf.vectors(connection, stamp_id, list(chunks.values()))
-        return {digest: found[chunk_id] for digest, chunk_id in chunks.items() if chunk_id in found}
-
-    def _token_vectors(
-        self, connection: sqlite3.Connection, stamp_id: int | None, chunks: Mapping[str, int]
-    ) -> dict[str, Int8Matrix]:
-        if stamp_id is None or not chunks:
-            return {}
-        with self._explained_files():
-            found = self._shelf.token_vectors(connection, stamp_id, list(chunks.values()))
-        return {digest: found[chunk_id] for digest, chunk_id in chunks.items() if chunk_id in found}
 
     def _seal(self, stamp_id: int) -> None:
         with self._explained_files():
@@ -387,25 +260,8 @@ class SqliteIndex:
                 more = rows.forget_others(connection, stamp_id, _FORGOTTEN_AT_ONCE)
 
     @contextmanager
-    def _explained_files(self) -> Iterator[None]:
-        try:
-            yield
-        except FileNotFoundError as error:
-            raise IndexCorrupt(
-                f"the index file {error.filename} is missing", hint="ragchat index --rebuild"
-            ) from error
-
-    def _reading(self) -> AbstractContextManager[sqlite3.Connection]:
-        return self._transaction("DEFERRED")
-
-    @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
         """A transaction after which snapshots taken before are out of date."""
         with self._transaction("IMMEDIATE") as connection:
             yield connection
             connection.execute("UPDATE state SET generation = generation + 1")
-
-    @contextmanager
-    def _transaction(self, kind: str) -> Iterator[sqlite3.Connection]:
-        with self._turn, explained(self._path), transaction(self._connection, kind):
-            yield self._connection
