@@ -53,9 +53,9 @@ def followed(
 
 
 def test_what_the_new_question_brings_nearer_is_evidence() -> None:
-    trace = followed(NEW, together=(0.25, 0.9), alone=(0.6, 0.95), before=(0.3, 0.9))
+    trace = followed(NEW, together=(0.2, 0.9), alone=(0.6, 0.95), before=(0.3, 0.9))
     assert [source.chunk.document for source in trace.sources] == ["house/lease.md"]
-    assert trace.sources[0].distance == 0.25
+    assert trace.sources[0].distance == 0.2
 
 
 @pytest.mark.parametrize(
@@ -84,16 +84,22 @@ def test_a_gate_that_the_earlier_question_loosens_stays_strict_for_the_new_one()
             trace = super().retrieve(question, scope, admit)
             value = 0.92 if BEFORE in question else 0.2
             judged = judge(trace.candidates, value, 4)
-            return replace(trace, candidates=judged, threshold=replace(trace.threshold, value=value))
+            told = replace(trace.threshold, value=value, folders=0.5)
+            return replace(trace, candidates=judged, threshold=told)
 
     retriever = Adaptive({f"{BEFORE} hello": (0.31, 0.9), BEFORE: (0.3, 0.9), "hello": (0.89, 0.9)})
     assert retrieve_follow_up(retriever, "hello", BEFORE, EVERYWHERE).refused
+    # Its own threshold is low because it has few words; that does not speak against it.
+    retriever = Adaptive({f"{BEFORE} {NEW}": (0.44, 0.9), BEFORE: (0.6, 0.9), NEW: (0.65, 0.9)})
+    answered = retrieve_follow_up(retriever, NEW, BEFORE, EVERYWHERE)
+    assert [source.distance for source in answered.sources] == [0.44]
+    assert answered.threshold.value == 0.5
 
 
 def test_a_refused_follow_up_asks_no_model_and_an_answered_one_tells_it_the_question_before() -> None:
     with OllamaTestServer() as server:
         assistant = an_assistant(server.url)
-        for new, together in ((NEW, (0.25, 0.9)), ("hello", (0.31, 0.9))):
+        for new, together in ((NEW, (0.2, 0.9)), ("hello", (0.31, 0.9))):
             retriever = Distances({f"{BEFORE} {new}": together, BEFORE: (0.3, 0.9), new: (0.9, 0.9)})
             assistant._retriever = lambda retriever=retriever: retriever  # type: ignore[misc]
             list(assistant.ask(new, follows=BEFORE))

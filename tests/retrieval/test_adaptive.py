@@ -108,7 +108,10 @@ def test_what_is_as_near_as_can_be_passes_where_token_vectors_are_compared() -> 
         for kind in KINDS
     )
     for gate, least in ((late, 0.2), (plain, 0.0)):
-        assert threshold(gate, Signals(8, 0.1, dict.fromkeys(gate.others, -1e6))) == least
+        unmet = Signals(8, 0.1, dict.fromkeys(gate.others, -1e6))
+        assert threshold(gate, unmet) == least
+        parts = gate.limited(gate.parts(unmet))
+        assert gate.base + sum(part.shift for part in parts) == pytest.approx(least)
 
 
 def test_the_folders_threshold_keeps_to_its_limits_and_tells_where_it_would_be() -> None:

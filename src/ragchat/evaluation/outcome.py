@@ -75,12 +75,13 @@ def observe(question: Question, trace: RetrievalTrace) -> Outcome:
     """The trace of this question as numbers."""
     sent = [candidate.chunk for candidate in trace.sources]
     found = _ranks(question.golds, sent)
+    limits = [part.shift for part in trace.threshold.parts if part.name == LIMIT]
     return Outcome(
         question=question.id,
         ranks={ranking: _ranks(question.golds, _ranked(trace, ranking)) for ranking in RANKINGS},
         nearest=math.inf if trace.nearest is None else trace.nearest,
         threshold=trace.threshold.value,
-        unlimited=trace.threshold.value - sum(p.shift for p in trace.threshold.parts if p.name == LIMIT),
+        unlimited=trace.threshold.value - sum(min(0.0, taken) for taken in limits),
         refused=trace.refused,
         sent=len(sent),
         sent_whole=found.whole is not None,

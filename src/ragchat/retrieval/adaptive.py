@@ -101,14 +101,22 @@ class FolderGate:
         return tuple(shifts)
 
     def limited(self, parts: Sequence[ThresholdPart]) -> tuple[ThresholdPart, ...]:
-        """The same shifts, with one more where they would lead beyond `reach`."""
-        beyond = self.base + sum(part.shift for part in parts) - self.reach
-        return (*parts, ThresholdPart(LIMIT, -beyond)) if beyond > 0 else tuple(parts)
+        """The same shifts, with one more where they would lead beyond `reach` or below `closest`."""
+        return limited(self.base, parts, self.closest, self.reach)
 
     def value(self, parts: Sequence[ThresholdPart]) -> float:
         """The question's threshold, in the three decimals that are shown."""
         moved = self.base + sum(part.shift for part in parts)
         return round(min(max(moved, self.closest), self.farthest), 3)
+
+
+def limited(
+    base: float, parts: Sequence[ThresholdPart], least: float, most: float
+) -> tuple[ThresholdPart, ...]:
+    """The shifts of a folder's threshold, with one more that keeps the sum from `least` to `most`."""
+    moved = base + sum(part.shift for part in parts)
+    back = min(max(moved, least), most) - moved
+    return (*parts, ThresholdPart(LIMIT, back)) if back else tuple(parts)
 
 
 def fit_folder_gate(

@@ -19,7 +19,7 @@ from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
 from ragchat.errors import IndexStale, UsageError
 from ragchat.index.protocol import Scope, Snapshot, Source
 from ragchat.index.tokens import tokenize
-from ragchat.retrieval.adaptive import LARGEST_STEPS, Kind
+from ragchat.retrieval.adaptive import LARGEST_STEPS, Kind, limited
 from ragchat.retrieval.gate import NOBODY, judge
 from ragchat.retrieval.identifiers import is_code
 from ragchat.retrieval.late import Closeness, rank_scores
@@ -199,7 +199,8 @@ class Retriever:
         gate = next(iter(self._threshold.gates), None)
         if gate is None or not is_code(term):
             return threshold
-        parts = (*threshold.parts, ThresholdPart(f"literal {term}", LARGEST_STEPS * gate.nearest.spread))
+        lift = ThresholdPart(f"literal {term}", LARGEST_STEPS * gate.nearest.spread)
+        parts = limited(gate.base, (*threshold.parts, lift), gate.closest, gate.farthest)
         return replace(threshold, value=gate.value(parts), parts=parts)
 
     def _judge(
