@@ -6,12 +6,15 @@ import hashlib
 import os
 import sys
 from pathlib import Path
+from posixpath import splitext
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ragchat.documents import markdown
 from ragchat.documents.document import Document, FailedDocument
-from ragchat.documents.reader import extractor_of, parse_document, read_document, supported
+from ragchat.documents.reader import _suffix, extractor_of, parse_document, read_document, supported
 
 LIMIT = 1_000
 
@@ -100,3 +103,8 @@ def test_a_reader_that_chokes_fails_only_its_file(monkeypatch: pytest.MonkeyPatc
     failed = parse_document(b"x", "a.md")
     assert isinstance(failed, FailedDocument)
     assert "RecursionError" in failed.reason
+
+
+@given(st.text(alphabet="a.B/ ~é", max_size=12))
+def test_a_suffix_is_what_the_library_takes_for_one(name: str) -> None:
+    assert _suffix(name) == splitext(name)[1].lower()

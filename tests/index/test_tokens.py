@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragchat.index import tokens as module
 from ragchat.index.tokens import LONGEST_TOKEN, tokenize
 
 
@@ -78,3 +80,16 @@ def test_a_blob_is_no_word() -> None:
 
 def test_a_long_line_takes_no_time_to_speak_of() -> None:
     assert len(tokenize("a+" * 200_000 + "é")) == 200_001
+
+
+def test_every_letter_and_mark_of_the_bmp_is_known() -> None:
+    """Most of the BMP is not looked through; nothing is missed there."""
+    spaceless = re.compile(f"[{module._SPACELESS}]")
+    marks = re.compile(f"[{module._marks()}]")
+    words = re.compile(f"[{module._word_characters()}]")
+    for point in range(0xFFFF):
+        character = chr(point)
+        is_mark = unicodedata.category(character)[0] == "M"
+        assert bool(marks.match(character)) == (is_mark and point >= 0x300)
+        is_word = (character.isalnum() or is_mark) and not spaceless.match(character)
+        assert bool(words.match(character)) == is_word

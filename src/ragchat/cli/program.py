@@ -6,7 +6,7 @@ and `--help` wait for nothing they do not need.
 
 from __future__ import annotations
 
-import difflib
+import gc
 import importlib
 import os
 import sys
@@ -74,7 +74,10 @@ class Program(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, name, _ = COMMANDS[cmd_name]
+        gc.disable()  # nothing that is imported is garbage, and later collections need not look at it
         command = getattr(importlib.import_module(module), name)
+        gc.freeze()
+        gc.enable()
         assert isinstance(command, click.Command)
         return command
 
@@ -177,6 +180,8 @@ def _looks_like_path(word: str) -> bool:
 
 
 def _meant(word: str) -> str:
+    import difflib
+
     if " " in word.strip():
         return f'ragchat ask "{word}"'
     near = difflib.get_close_matches(word, list(COMMANDS), n=1)

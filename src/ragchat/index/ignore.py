@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec, RegexPattern
-
 IGNORE_FILES = (".gitignore", ".ragchatignore")
 
 _MOST_BYTES = 1_000_000
@@ -81,6 +79,11 @@ def _lines(path: Path) -> list[str]:
 
 def _patterns(lines: Iterable[str]) -> list[_Pattern]:
     """Strongest first. A line that is no pattern is passed over, as git does; it must not cost the others."""
+    lines = list(lines)
+    if not lines:  # most folders have none, and no question waits for the library
+        return []
+    from pathspec import GitIgnoreSpec, RegexPattern
+
     patterns = []
     for line in lines:
         try:

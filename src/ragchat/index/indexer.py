@@ -108,14 +108,17 @@ class Indexer:
             with self._index.writing():
                 found = scan(self._folder, self._notes, supported)
                 searched = self._index.sources()
-                self._check_stamp(self._expected_stamp() or run.embedder().stamp, rebuild=rebuild)
-                sources = self._index.sources()
+                if self._check_stamp(self._expected_stamp() or run.embedder().stamp, rebuild=rebuild):
+                    sources = self._index.sources()
+                else:
+                    sources = searched
                 if rebuild:
                     plan = plan_rebuild(found, sources)
                 else:
                     plan = plan_update(found, sources, self._extractor_of, retry=retry)
                 # An index built beside the one in use must not lose what that keeps of notes that are away.
-                plan = dataclasses.replace(plan, warning=plan.warning or warning_of(found, searched))
+                if sources is not searched:
+                    plan = dataclasses.replace(plan, warning=plan.warning or warning_of(found, searched))
                 run.execute(plan, sources)
                 report = run.report(found, plan)
                 if report.complete and not report.warning:
@@ -125,15 +128,15 @@ class Indexer:
     def _reader(self) -> AbstractContextManager[Reader]:
         return open_reader(self._notes) if self._read is None else nullcontext(self._read)
 
-    def _check_stamp(self, embedder: EmbedderStamp, *, rebuild: bool) -> None:
-        """Write under this stamp, or say that the index was made under another."""
+    def _check_stamp(self, embedder: EmbedderStamp, *, rebuild: bool) -> bool:
+        """Write under this stamp, or say that the index was made under another. Whether one is begun."""
         kept, building = self._index.stamp, self._index.building
         asked = IndexStamp(embedder, self._chunking.stamp)
         if kept == asked and building is None:
-            return
+            return False
         if kept is None or rebuild or asked in (kept, building) or not self._index.coverage().indexed:
             self._index.begin(asked)
-            return
+            return True
         raise IndexStale(
             f"this index was made by {_described(kept, asked)}, "
             f"the settings ask for {_described(asked, kept)}",

@@ -50,7 +50,7 @@ class Run:
         folder: Path,
         index: Index,
         open_embedder: Callable[[], Embedder],
-        check_stamp: Callable[[EmbedderStamp], None],
+        check_stamp: Callable[[EmbedderStamp], object],
         read: Reader,
         extractor_of: Callable[[str], str],
         chunk: Callable[[Document, TokenCounter], Sequence[Chunk]],

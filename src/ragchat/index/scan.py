@@ -11,7 +11,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from ragchat.errors import FolderMissing
 from ragchat.index.ignore import IGNORE_FILES, IgnoreRules
@@ -25,9 +27,8 @@ _ENTRIES_PER_NOTE = 10
 """A survey stops after this many times `confirm_files` entries, notes or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoteFile:
-    """A file that may be read.
+class NoteFile(NamedTuple):
+    """A file that may be read. A tuple, because ten thousand are made for every question.
 
     name: relative to the notes folder, with `/`, as it is on disk.
     location: its path, as the locale spells it.
@@ -72,7 +73,7 @@ def scan(folder: Path, notes: NotesSettings, supported: Callable[[str], bool]) -
     found = Scan()
     for note in _walk(folder, notes, supported, found):
         found.notes.append(note)
-    found.notes.sort(key=lambda note: note.name)
+    found.notes.sort(key=attrgetter("name"))
     return found
 
 
@@ -153,7 +154,7 @@ def _walk(
 def _list(prefix: str, path: Path, found: Scan) -> Sequence[os.DirEntry[str]]:
     try:
         with os.scandir(path) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
+            entries = sorted(listing, key=attrgetter("name"))
     except OSError as error:
         if not isinstance(error, FileNotFoundError):  # else it vanished since its parent was listed
             found.skipped["unreadable folder"] += 1
@@ -171,6 +172,8 @@ def _ignore_files(entries: Sequence[os.DirEntry[str]], path: Path) -> list[Path]
 
 def _portable(prefix: str, name: str) -> str | None:
     """The name as UTF-8 text whatever the locale; None where its bytes are something else."""
+    if name.isascii():
+        return prefix + name
     try:
         return prefix + os.fsencode(name).decode()
     except UnicodeError:

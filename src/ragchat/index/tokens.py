@@ -23,6 +23,9 @@ _SPACELESS = (
     "\uac00-\ud7a3\u0e00-\u0e7f\u0e80-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\U00020000-\U0003ffff"
 )
 _EMOJI = "\u2600-\u27bf\U0001f300-\U0001faff"
+_WITHOUT_MARKS = ((0x3400, 0xA000), (0xAC00, 0xD7A4), (0xD800, 0xF900))
+"""Most of the BMP, and slow to look through: Han and Hangul, surrogates and what is left for private use.
+They have no combining mark, and no letter of a script that puts spaces between words."""
 _PATH_CONNECTORS = r"/\\@:=&#~"
 _WORD_CONNECTORS = r"\-._'+"
 
@@ -102,7 +105,7 @@ def _unit_pattern() -> re.Pattern[str]:
 @functools.cache
 def _marks() -> str:
     """Every combining mark, as the inside of a character class: Python's `\\w` leaves them out."""
-    return _ranges(point for point in range(0x300, 0xFFFF) if unicodedata.category(chr(point))[0] == "M")
+    return _ranges(point for point in _points(0x300) if unicodedata.category(chr(point))[0] == "M")
 
 
 @functools.cache
@@ -114,11 +117,18 @@ def _word_characters() -> str:
     spaceless = re.compile(f"[{_SPACELESS}]")
     points = (
         point
-        for point in range(0xFFFF)
+        for point in _points(0)
         if (chr(point).isalnum() or unicodedata.category(chr(point))[0] == "M")
         and not spaceless.match(chr(point))
     )
     return _ranges(points) + "\U00010000-\U0001efff"
+
+
+def _points(first: int) -> Iterator[int]:
+    """Code points of the BMP from here on that may be marks, or letters between spaces."""
+    starts = (first, *(stop for _, stop in _WITHOUT_MARKS))
+    stops = (*(start for start, _ in _WITHOUT_MARKS), 0xFFFF)
+    return itertools.chain.from_iterable(map(range, starts, stops))
 
 
 def _ranges(points: Iterable[int]) -> str:

@@ -27,7 +27,7 @@ from ragchat.retrieval.identifiers import (
     terms_of,
     written_without_spaces,
 )
-from ragchat.retrieval.words import asking_words
+from ragchat.retrieval.words import ASKING_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def find_literal(
     terms = terms_of(question, count_tokens)
     if found := _rarest(terms, snapshot, scope, max(3, total // 100)):
         return found
-    return _rarest(keywords_of(question, asking_words()), snapshot, scope, max(5, total // 20))
+    return _rarest(keywords_of(question, ASKING_WORDS), snapshot, scope, max(5, total // 20))
 
 
 def _rarest(terms: Sequence[Term], snapshot: Snapshot, scope: Scope, at_most: int) -> Found | None:

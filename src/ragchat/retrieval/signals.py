@@ -18,7 +18,7 @@ from ragchat.embedding.embedder import Vector
 from ragchat.index.protocol import Hit, Snapshot
 from ragchat.index.tokens import tokenize
 from ragchat.retrieval.late import Closeness
-from ragchat.retrieval.words import asking_words, whole_words, word_weights
+from ragchat.retrieval.words import ASKING_WORDS, whole_words, word_weights
 
 WORDING, STANDING_OUT, TELLING = "wording", "standing out", "telling words"
 
@@ -81,7 +81,7 @@ def _count_words(question: str) -> int:
 
 
 def _telling_share(question: str, held: Sequence[AbstractSet[str]], snapshot: Snapshot) -> float:
-    weights = word_weights(whole_words(tokenize(question)) - asking_words(), snapshot)
+    weights = word_weights(whole_words(tokenize(question)) - ASKING_WORDS, snapshot)
     if not weights:
         return 0.0
     shares = (math.fsum(weights[word] for word in weights.keys() & words) for words in held)

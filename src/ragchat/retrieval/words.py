@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,6 @@ from collections.abc import Set as AbstractSet
 
 from ragchat.index.protocol import Snapshot
 from ragchat.index.tokens import tokenize
-from ragchat.retrieval.off_topic import load_off_topic_questions
 
 
 def common_words(questions: Sequence[str]) -> frozenset[str]:
@@ -20,10 +18,13 @@ def common_words(questions: Sequence[str]) -> frozenset[str]:
     return frozenset(token for token, count in counts.items() if count >= at_least)
 
 
-@functools.cache
-def asking_words() -> AbstractSet[str]:
-    """The common words of the bundled questions."""
-    return common_words(load_off_topic_questions())
+_ASKING = (
+    "a an and are between can de did die difference do does el es first for get have how i il in is it la"
+    " long many me my o of on or s should the to un was what when where which who why wie with won year you"
+    " как كيف है いで すか です ので はど は何 ます 가요 나요"
+)
+ASKING_WORDS: AbstractSet[str] = frozenset(_ASKING.split())
+"""The common words of the bundled questions (a test): to count them takes a fifth of a second."""
 
 
 def whole_words(tokens: Sequence[str]) -> set[str]:
