@@ -153,12 +153,12 @@ class CalibrationScreen(Screen[None]):
                 return self._has_questions and bool(self._shift)
             case "put_back":
                 return bool(self._shift) or self._session.tuning.can_put_back
-            case "cheapest":
+            case "cheapest" | "dearer(1)":
                 return self._examined is not None and self._examined.choices is not None
             case "ask_question":
                 return self._has_questions
             case _:
-                return not action.startswith(("step", "dearer")) or self._has_questions
+                return not action.startswith("step") or self._has_questions
 
     def action_step(self, steps: int) -> None:
         """Move the line."""

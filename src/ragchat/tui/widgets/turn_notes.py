@@ -163,7 +163,7 @@ def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
         return [verdict, _look("nothing in the notes resembles it at all")]
     nearest = min(trace.candidates, key=lambda candidate: candidate.distance)
     threshold = trace.threshold
-    origin = f"{threshold.origin}: {shown(threshold.detail)}" if threshold.detail else threshold.origin
+    origin = f"{threshold.origin}: {shown(threshold.story)}" if threshold.story else threshold.origin
     inspect = Style.from_meta({"@click": "screen.inspect"})
     lines = [
         verdict,
