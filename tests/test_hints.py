@@ -145,7 +145,7 @@ def test_a_setting_of_a_page_exists() -> None:
         if named := re.match(r"([a-z]+)\.([a-z_]+)(?: = .*)?$", code):
             section, name = named.groups()
             if section in sections and name not in ("toml", "md", "py"):
-                assert f"{section}.{name}" in setting_types(), page
+                assert f"{section}.{name}" in setting_types().keys() | keys.DEFAULTS.keys(), page
 
 
 def test_a_key_of_a_page_is_bound() -> None:

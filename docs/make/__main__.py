@@ -37,7 +37,9 @@ embedder, the real search and gate. Only the model server is scripted.
 async def taken(scene: Scene, notes: Path) -> str:
     """The scene as SVG."""
     with model_server() as server:
-        async with on_stage(notes, server, size=scene.size, theme=scene.theme) as stage:
+        async with on_stage(
+            notes, server, size=scene.size, theme=scene.theme, first_start=scene.first_start
+        ) as stage:
             await scene.act(stage)
             return await stage.picture()
 

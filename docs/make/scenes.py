@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from docs.make.stage import BLUE_BIN, FAULT, KEYS, LEASE, NARROW, WIDE, WORLD_CUP, Stage
+from ragchat.evaluation.collection import Collection
+
+QUESTIONS = Path(__file__).resolve().parent.parent / "sample-questions.toml"
+
+
+async def welcome(stage: Stage) -> None:
+    """The first start."""
+    await stage.until(lambda: "Ollama answers" in stage.text(), "the model server")
 
 
 async def answer(stage: Stage) -> None:
@@ -52,6 +62,26 @@ async def filters(stage: Stage) -> None:
     await stage.ask(f"in:house/ {BLUE_BIN}")
 
 
+async def index(stage: Stage) -> None:
+    """Every document by its state, and what was not read."""
+    assert stage.app.folder is not None
+    (stage.app.folder / "house" / "scan.pdf").write_bytes(b"%PDF-1.4 this is no PDF")
+    (stage.app.folder / "house" / "plan.dwg").write_bytes(b"\0\1\2")
+    await stage.until(lambda: "1 failed" in stage.text() or "32 docs" in stage.text(), "the new files")
+    await stage.press("f3", shows="scan.pdf")
+
+
+async def calibration(stage: Stage) -> None:
+    """The threshold against the questions that were collected."""
+    collect(stage)
+    await stage.press("f6", shows="lost")
+
+
+async def settings(stage: Stage) -> None:
+    """Every setting: what it means, and where its value comes from."""
+    await stage.press("f9", shows="notes.")
+
+
 async def conversations(stage: Stage) -> None:
     """The conversations of the folder."""
     await answer(stage)
@@ -71,6 +101,19 @@ async def help_page(stage: Stage) -> None:
     await stage.press("f1", shows="Everywhere")
 
 
+def collect(stage: Stage) -> None:
+    """The questions on the sample notes, as if they had been marked in use."""
+    assert stage.app.folder is not None
+    collection = Collection(stage.app.folder)
+    for record in tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))["question"]:
+        if "document" not in record:
+            collection.mark_refused(record["question"])
+            continue
+        text = (stage.app.folder / record["document"]).read_text(encoding="utf-8")
+        start, words = text.index(record["evidence"]), record["evidence"]
+        collection.mark_answer(record["question"], record["document"], start, start + len(words), words)
+
+
 @dataclass(frozen=True, slots=True)
 class Scene:
     """One picture, `docs/pictures/NAME.png`."""
@@ -79,6 +122,7 @@ class Scene:
     act: Callable[[Stage], Awaitable[None]]
     theme: str = "ragchat-dark"
     size: tuple[int, int] = WIDE
+    first_start: bool = False
 
     @property
     def caption(self) -> str:
@@ -87,6 +131,7 @@ class Scene:
 
 
 SCENES = (
+    Scene("welcome", welcome, size=NARROW, first_start=True),
     Scene("answer", answer),
     Scene("answer-narrow", answer_narrow, "ragchat-light", NARROW),
     Scene("viewer", viewer, "catppuccin-latte"),
@@ -95,6 +140,9 @@ SCENES = (
     Scene("why-refused", why_refused, "gruvbox-dark", NARROW),
     Scene("filters", filters, "catppuccin-mocha"),
     Scene("scripts", scripts, "high-contrast"),
+    Scene("index", index, "midnight"),
+    Scene("calibration", calibration, "solarized-dark"),
+    Scene("settings", settings, "gruvbox-light"),
     Scene("conversations", conversations, "solarized-light"),
     Scene("themes", themes, "dracula"),
     Scene("help", help_page, "ragchat-light"),

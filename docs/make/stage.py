@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ class Stage:
     app: RagchatApp
     pilot: Pilot[int]
 
-    async def until(self, true: Callable[[], bool], what: str, seconds: float = 300.0) -> None:
+    async def until(self, true: Callable[[], bool], what: str, seconds: float = 120.0) -> None:
         """Let the program run until something holds. Raises TimeoutError."""
         deadline = time.monotonic() + seconds
         while not true():
@@ -112,7 +112,8 @@ def home(folder: Path) -> Iterator[Path]:
     notes = folder / "notes"
     shutil.copytree(paths.sample_notes_dir(), notes)
     try:
-        yield notes
+        with chdir(folder):
+            yield notes
     finally:
         for name, value in kept.items():
             os.environ.pop(name, None)
@@ -143,9 +144,20 @@ def model_server(pause: float = 0.0) -> Iterator[str]:
 
 @asynccontextmanager
 async def on_stage(
-    notes: Path, server: str, *, size: tuple[int, int] = WIDE, theme: str = "ragchat-dark"
+    notes: Path,
+    server: str,
+    *,
+    size: tuple[int, int] = WIDE,
+    theme: str = "ragchat-dark",
+    first_start: bool = False,
 ) -> AsyncIterator[Stage]:
-    """The program over the notes, without earlier conversations. server: the model server's address."""
+    """The program over the sample notes alone, without earlier conversations.
+
+    server: the model server's address. first_start: nobody has named a folder yet.
+    """
+    for path in notes.rglob("*"):
+        if not (paths.sample_notes_dir() / path.relative_to(notes)).exists():
+            path.unlink()
     kept = paths.folder_data_dir(notes)
     (kept / "conversation.jsonl").unlink(missing_ok=True)
     shutil.rmtree(kept / "conversations", ignore_errors=True)
@@ -154,8 +166,10 @@ async def on_stage(
         screen=ScreenSettings(theme=theme),
         origins={"screen.theme": "docs.make", "ollama.model": "docs.make"},
     )
-    app = RagchatApp(notes, settings)
+    app = RagchatApp(None if first_start else notes, settings)
+    app.welcomes = first_start
     async with app.run_test(size=size, notifications=True) as pilot:
         stage = Stage(app, pilot)
-        await stage.opened()
+        if not first_start:
+            await stage.opened()
         yield stage
