@@ -4,6 +4,8 @@ A run of words joined by single connectors stays whole and is also split: `X17-A
 `ab`; `src/app.py` gives `src/app.py`, `src`, `app.py`, `app`, `py`. Case and compatibility forms are folded
 (NFKC and casefold, so NFC and NFD agree). Scripts that write without spaces, and Hangul with its particles,
 give bigrams of characters, or the character where one stands alone: a combining mark belongs to its base.
+Digits of every script are folded to 0-9. Where people leave marks out as they like (Greek accents, Arabic and
+Hebrew vowels, the dots of ё) a word is given with them and without.
 """
 
 from __future__ import annotations
@@ -32,8 +34,20 @@ _WORD_CONNECTORS = r"\-._'+"
 _FOLDED_APART = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u2010": "-", "\u2011": "-", "\u2212": "-", "\u200b": " "}
     # Invisible inside a word: soft hyphen, joiners, byte order mark, variation selectors.
+    # Digits, by the zero of each script.
+    | {
+        chr(ord(zero) + digit): str(digit)
+        for zero in "٠۰߀०০੦૦୦௦౦೦൦෦๐໐༠၀႐០᠐᥆᧐᪀᪐᭐᮰᱀᱐꘠꣐꤀꧐꧰꩐꯰"
+        for digit in range(10)
+    }
     | dict.fromkeys(["\u00ad", "\u200c", "\u200d", "\u2060", "\ufeff", *map(chr, range(0xFE00, 0xFE10))], "")
 )
+_LEFT_OUT = str.maketrans(
+    dict(zip("άέήίόύώϊϋΐΰ", "αεηιουωιυιυ", strict=True))
+    | {"ё": "е", "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ـ": ""}
+    | dict.fromkeys(map(chr, (*range(0x0591, 0x05C8), *range(0x064B, 0x0660), 0x0670)), "")
+)
+"""For casefolded words. й is a letter of its own and stays, as do the accents of Latin letters."""
 _PATH_SPLIT = re.compile(f"[{_PATH_CONNECTORS}]")
 _WORD_SPLIT = re.compile(r"[-._'+,]")
 
@@ -49,10 +63,10 @@ def tokenize(text: str) -> list[str]:
     for run in runs:
         if not run.isascii() and _spaceless_pattern().match(run):
             tokens += _bigrams(run)
-        elif run.isalnum():
-            tokens.append(run)
-        else:
-            tokens += _levels(run)
+            continue
+        tokens += [run] if run.isalnum() else _levels(run)
+        if not run.isascii() and (bare := run.translate(_LEFT_OUT)) != run:
+            tokens += [bare] if bare.isalnum() else _levels(bare)
     return [token for token in tokens if len(token) <= LONGEST_TOKEN]
 
 
