@@ -97,12 +97,18 @@ def load(url: str, size: int) -> dict[str, float]:
         schema = _schema(connection)
         # Foreign keys are triggers: a check for every row of `words` would be most of the time.
         connection.execute("SET session_replication_role = replica")
+        made = connection.execute(
+            "SELECT pg_get_constraintdef(oid) FROM pg_constraint"
+            " WHERE contype = 'p' AND conrelid = %s::regclass",
+            (f"{schema}.words",),
+        ).fetchone()
+        assert made is not None
         connection.execute(f"DROP INDEX {schema}.nearest, {schema}.words_of_chunk")
         connection.execute(f"ALTER TABLE {schema}.words DROP CONSTRAINT words_pkey")
         with timed("rows"):
             _copy_all(connection, schema, size)
         with timed("index of words"):
-            connection.execute(f"ALTER TABLE {schema}.words ADD PRIMARY KEY (token, chunk_id)")
+            connection.execute(f"ALTER TABLE {schema}.words ADD {made[0]}")
             connection.execute(f"CREATE INDEX words_of_chunk ON {schema}.words (chunk_id)")
         with timed("HNSW"):
             connection.execute(f"CREATE INDEX nearest ON {schema}.vectors USING hnsw (vector vector_ip_ops)")

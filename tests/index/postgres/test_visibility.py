@@ -191,6 +191,8 @@ def test_a_library_of_an_earlier_ragchat_is_converted_by_its_keeper(
         schema = connection.execute("SELECT 'ragchat_' || active FROM ragchat.libraries").fetchone()
         assert schema is not None
         connection.execute(f"ALTER TABLE {schema[0]}.documents DROP COLUMN tags, DROP COLUMN dated")
+        connection.execute(f"ALTER TABLE {schema[0]}.words DROP CONSTRAINT words_pkey")
+        connection.execute(f"ALTER TABLE {schema[0]}.words ADD PRIMARY KEY (token, chunk_id)")
         connection.execute("UPDATE ragchat.version SET version = 1")
     with pytest.raises(SetupError, match="keeper") as told:
         open_library(roles["bob"], "notes")

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 _FEW_ROWS = 2_000
 """Rows of `words` that are read without asking whether fewer would do: one more round trip costs as much."""
 
-_SMALL_PART = 0.3
+_WORK_MEM = "64MB"
+"""Partial scores of half a million chunks fit into it; with the usual 4 MB they go through the disk."""
+
+_SMALL_PART = 0.45
 """A word that stands once in a passage of average length gives 0.45 of its weight (1 / (1 + k1))."""
 
 _WORTH = 0.25
@@ -68,6 +71,7 @@ _BOUNDED = (
     JOIN LATERAL (
         SELECT frequency, length FROM {schema}.words
         WHERE words.token = q.token COLLATE "C" AND words.chunk_id = kept.chunk_id
+        LIMIT 1 -- one by one, as is meant: the planner would rather read a common word whole and join it
     ) w ON true
     GROUP BY kept.chunk_id
 )
@@ -98,7 +102,9 @@ def search(
     if not words or limit <= 0:
         return []
     # Scanning the whole of `words` is never the way; the planner cannot know what stands in the arrays.
-    connection.execute("SELECT set_config('enable_seqscan', 'off', true)")
+    connection.execute(
+        "SELECT set_config('enable_seqscan', 'off', true), set_config('work_mem', %s, true)", (_WORK_MEM,)
+    )
     parameters = {"k1": K1, "b": B, "average": length / chunks, "limit": limit, **scope_parameters}
     for split in _splits(words, limit):
         rare, common = words[:split], words[split:]
@@ -115,7 +121,7 @@ def search(
         ).fetchall()
         if rows:
             break
-    connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
+    connection.execute("SET LOCAL enable_seqscan = on")
     return [Hit(int(row[0]), float(row[1])) for row in rows]
 
 

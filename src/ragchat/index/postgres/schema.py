@@ -67,6 +67,7 @@ INSERT INTO ragchat.version VALUES (2);
 """
 
 # words: one row for every distinct token of a chunk, with the chunk's length, so that a score needs no join.
+# Its key includes all of a row: those of a word lie scattered over the whole table, in the key side by side.
 # word_counts and totals: a session writes into a shard of its own, so that indexers do not wait for each
 # other at the commonest words; only sums are ever read.
 _STAMP = """
@@ -132,7 +133,7 @@ CREATE TABLE {schema}.words (
     audience smallint NOT NULL,
     frequency integer NOT NULL,
     length integer NOT NULL,
-    PRIMARY KEY (token, chunk_id)
+    PRIMARY KEY (token, chunk_id) INCLUDE (audience, frequency, length)
 );
 CREATE INDEX words_of_chunk ON {schema}.words (chunk_id);
 CREATE TABLE {schema}.word_counts (
@@ -161,6 +162,9 @@ _SINCE_VERSION_1 = """
 ALTER TABLE {schema}.documents
     ADD COLUMN tags text NOT NULL DEFAULT '[]',
     ADD COLUMN dated text NOT NULL DEFAULT '';
+ALTER TABLE {schema}.words
+    DROP CONSTRAINT words_pkey,
+    ADD PRIMARY KEY (token, chunk_id) INCLUDE (audience, frequency, length);
 """
 _NEAREST = "CREATE INDEX nearest ON {schema}.vectors USING hnsw (vector vector_ip_ops)"
 
