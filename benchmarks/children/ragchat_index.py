@@ -132,7 +132,7 @@ class Engine:
     def recall(self, request: dict[str, Any]) -> dict[str, Any]:
         """Which share of the nearest is proposed without comparing every vector."""
         shares = []
-        for vector in self._vectors:
+        for vector in self._vectors[: request["questions"]]:
             nearest, proposed = (
                 {hit.chunk_id for hit in self._snapshot.dense(vector, _LIMIT, _EVERYWHERE, exact=exact)}
                 for exact in (True, False)
