@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -23,18 +22,17 @@ from ragchat.index.batches import Batches, Prepared
 from ragchat.index.contexts import Contexts
 from ragchat.index.embedded import EmbeddedTexts
 from ragchat.index.intake import Reader, has_digest, take_in, touched, unexpected
+from ragchat.index.moves import Moves
 from ragchat.index.packing import text_digest
 from ragchat.index.plan import Plan
-from ragchat.index.progress import IndexProgress, IndexReport, Phase, ProgressListener
+from ragchat.index.progress import IndexReport, Phase, ProgressListener
 from ragchat.index.protocol import Index, Source
 from ragchat.index.scan import NoteFile, Scan
+from ragchat.index.tally import Tally
 from ragchat.index.waiting import Waiting
 
 _OTHERS_SECONDS = 0.5
 """Until it is looked again whether another indexer has done what it took."""
-
-_QUIET_SECONDS = 0.1
-"""A listener is told no oftener: a screen cannot show more."""
 
 
 class Run:
@@ -72,20 +70,17 @@ class Run:
         self._max_bytes = max_bytes
         self._reuse = reuse
         self._waiting = waiting
-        self._on_progress = on_progress
         self._cancel = cancel
-        self._started = time.monotonic()
         self._embedder: Embedder | None = None
         self._batches: Batches | None = None
         self._known: Mapping[str, Source] = {}
-        self._gone: dict[str, list[str]] = defaultdict(list)
-        self._total = self._read_ahead = self._done = self._reused = self._failed = 0
-        self._added = self._updated = self._moved = self._removed = self._unchanged = 0
-        self._current = ""
-        self._told = 0.0
+        self._moves = Moves((), {})
+        self._tally = Tally(
+            on_progress,
+            embedded=lambda: self._batches.embedded if self._batches else 0,
+            contexts=lambda: contexts.costs.written if contexts else 0,
+        )
         self._left = EmbeddedTexts()
-        self._moved_away: set[str] = set()
-        self._moving: set[str] = set()
         self._theirs: list[str] = []
 
     def embedder(self) -> Embedder:
@@ -102,14 +97,12 @@ class Run:
         Raises FolderMissing when the whole folder goes away meanwhile; what is known of its notes stays.
         """
         self._known = known
-        for name in plan.gone:
-            if known[name].state == "indexed":
-                self._gone[known[name].digest].append(name)
+        self._moves = Moves(plan.gone, known)
         to_read = sorted(
             [*plan.read, *self._edited(plan.check)], key=lambda note: (-note.modified_ns, note.name)
         )
-        self._unchanged += plan.unchanged
-        self._total = len(to_read)
+        self._tally.unchanged += plan.unchanged
+        self._tally.total = len(to_read)
         self._waiting.begin((note.name for note in to_read), plan.gone, known)
         self._work(iter(to_read))
         while self._theirs and not self._stopped():
@@ -119,7 +112,7 @@ class Run:
             self._work(note for note in to_read if note.name in theirs)
         # Only a whole pass tells what moved: after a cancel what is gone waits for the next run.
         if not self._cancel.is_set():
-            self._remove_gone(plan.gone)
+            self._remove_gone()
 
     def _work(self, unread: Iterator[NoteFile]) -> None:
         while not self._stopped():
@@ -133,21 +126,20 @@ class Run:
 
     def report(self, found: Scan, plan: Plan) -> IndexReport:
         """What was done, and what the index holds now."""
-        pending = self._total - self._done
-        self._current = ""
+        tally, pending = self._tally, self._tally.pending
         self.tell("done")
         return IndexReport(
             indexed=self._index.coverage().indexed,
-            added=self._added,
-            updated=self._updated,
-            moved=self._moved,
-            removed=self._removed,
-            unchanged=self._unchanged,
+            added=tally.added,
+            updated=tally.updated,
+            moved=tally.moved,
+            removed=tally.removed,
+            unchanged=tally.unchanged,
             chunks=self._index.chunk_count(),
-            chunks_embedded=self._embedded,
+            chunks_embedded=tally.embedded(),
             failures=tuple(self._index.failures()),
             skipped=dict(found.skipped),
-            seconds=time.monotonic() - self._started,
+            seconds=tally.seconds,
             complete=not pending and not self._cancel.is_set(),
             warning=plan.warning,
             pending=pending,
@@ -158,25 +150,7 @@ class Run:
 
     def tell(self, phase: Phase) -> None:
         """Tell the listener how far it has come."""
-        self._told = time.monotonic()
-        self._on_progress(
-            IndexProgress(
-                phase=phase,
-                documents_done=self._done,
-                documents_total=self._total,
-                chunks_embedded=self._embedded,
-                chunks_reused=self._reused,
-                failed=self._failed,
-                # While a model is loaded this says why, not which note happened to ask for it.
-                current=self._current if phase in ("reading", "indexing") else "",
-                documents_read=self._read_ahead,
-                contexts=self._contexts.costs.written if self._contexts else 0,
-            )
-        )
-
-    @property
-    def _embedded(self) -> int:
-        return self._batches.embedded if self._batches else 0
+        self._tally.tell(phase)
 
     def _stopped(self) -> bool:
         return self._cancel.is_set() or (self._batches is not None and self._batches.broken)
@@ -190,7 +164,7 @@ class Run:
             now = touched(note, self._known[note.name])
             if now is not None and has_digest(note, now.digest):
                 self._index.touch(now)
-                self._unchanged += 1
+                self._tally.unchanged += 1
             else:
                 edited.append(note)
         return edited
@@ -200,11 +174,11 @@ class Run:
         while not self._waiting.is_full and not self._stopped():
             if (note := next(unread, None)) is None:
                 break
-            self._current = note.name
+            self._tally.current = note.name
             self._take(note)
             self._waiting.has_read(note.name)
-            self._read_ahead += 1
-            self._tell_now_and_then("reading")
+            self._tally.read_ahead += 1
+            self._tally.tell_now_and_then("reading")
             time.sleep(0)  # the screen's turn
         self._waiting.rest()
 
@@ -214,7 +188,7 @@ class Run:
             self._require_folder()
             if note.name in self._known:
                 self._index.remove(note.name)
-                self._removed += 1
+                self._tally.removed += 1
             self._finish_document(note.name)
         elif isinstance(taken.result, FailedDocument):
             self._fail(taken.result, taken.source)
@@ -241,14 +215,14 @@ class Run:
             self._theirs.append(name)
             self._waiting.leave(name)
         elif claim == "done":
-            self._unchanged += 1
+            self._tally.unchanged += 1
             self._finish_document(name)
         return claim == "ours"
 
     def _prepare(self, document: Document, source: Source) -> None:
         if not self._is_ours(document.name):
             return
-        self._current = document.name
+        self._tally.current = document.name
         embedder = self.embedder()
         if self._batches is None:
             self._batches = Batches(embedder, self._commit, self._after_batch, self._cancel.is_set)
@@ -274,14 +248,12 @@ class Run:
         if self._reuse:
             self._take_known(embedded, source.name, digests)
         embedded.take(self._waiting.embedded, digests)
-        self._reused += sum(digest in embedded for digest in digests)
-        prepared = Prepared(document, source, chunks, digests, embedded, moved_from=self._old_name(source))
-        if prepared.moved_from:
-            self._moving.add(prepared.moved_from)
+        self._tally.reused += sum(digest in embedded for digest in digests)
+        prepared = Prepared(document, source, chunks, digests, embedded, moved_from=self._moves.begin(source))
         self._batches.add(prepared)
 
     def _after_context(self) -> None:
-        self._tell_now_and_then("indexing")
+        self._tally.tell_now_and_then("indexing")
         self._waiting.let_questions_pass()
 
     def _after_batch(self) -> None:
@@ -297,12 +269,6 @@ class Run:
             leaving.take_document(self._index, name)
             self._left.token_dimensions = embedded.token_dimensions
             self._left.take(leaving, leaving.digests() - set(digests))
-
-    def _old_name(self, source: Source) -> str:
-        """The vanished document whose content this new one has, or ""; each serves one new one."""
-        if source.name in self._known or not self._gone.get(source.digest):
-            return ""
-        return self._gone[source.digest].pop(0)
 
     def _commit(self, prepared: Prepared) -> None:
         document, old = prepared.document, prepared.moved_from
@@ -321,13 +287,12 @@ class Run:
             self._fail_unexpectedly(prepared.source, error)
             return
         if old:
-            self._moving.remove(old)
-            self._moved_away.add(old)
-            self._moved += 1
+            self._moves.end(old)
+            self._tally.moved += 1
         elif document.name in self._known:
-            self._updated += 1
+            self._tally.updated += 1
         else:
-            self._added += 1
+            self._tally.added += 1
         self._finish_document(document.name)
 
     def _fail_unexpectedly(self, source: Source, error: Exception) -> None:
@@ -342,22 +307,16 @@ class Run:
 
     def _fail(self, failure: FailedDocument, source: Source) -> None:
         self._index.fail(failure, source)
-        self._failed += 1
+        self._tally.failed += 1
         self._finish_document(source.name)
 
     def _finish_document(self, name: str) -> None:
         self._index.release(name)
         self._waiting.leave(name)
-        self._done += 1
-        self._tell_now_and_then("indexing")
+        self._tally.done += 1
+        self._tally.tell_now_and_then("indexing")
 
-    def _tell_now_and_then(self, phase: Phase) -> None:
-        if time.monotonic() - self._told >= _QUIET_SECONDS:
-            self.tell(phase)
-
-    def _remove_gone(self, gone: Sequence[str]) -> None:
-        """A moved note that still waits for its vectors keeps its old version, which holds most of them."""
-        for name in gone:
-            if name not in self._moving:
-                self._index.remove(name)
-                self._removed += name not in self._moved_away
+    def _remove_gone(self) -> None:
+        for name, for_good in self._moves.left_behind():
+            self._index.remove(name)
+            self._tally.removed += for_good
