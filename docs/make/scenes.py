@@ -58,8 +58,10 @@ async def scripts(stage: Stage) -> None:
 
 
 async def filters(stage: Stage) -> None:
-    """A part of the notes asked."""
+    """A part of the notes asked, and the next filter completed as it is typed."""
     await stage.ask(f"in:house/ {BLUE_BIN}")
+    await stage.pilot.press(*"in:tra")
+    await stage.until(lambda: "in:travel/" in stage.text(), "the completion")
 
 
 async def index(stage: Stage) -> None:
