@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragchat.tui.calibrating import Examined
 
 _MOST_PROBLEMS = 2
-_COLUMN = 26
+_LABEL, _COLUMN = 23, 25
 
 
 def head(examined: Examined, shift: float) -> Content:
@@ -64,24 +64,26 @@ def figures(before: Replay, now: Replay, examined: Examined, cost: float) -> Con
         ("near misses answered", before.near, now.near),
         ("far questions answered", before.far, now.far),
     ]
-    lines = [Content.styled(f"{'':<24}{'at the line':<{_COLUMN}}as it is", "$quiet")]
+    lines = [Content.styled(f"{'':<{_LABEL}}{'at the line':<{_COLUMN}}as it is", "$quiet")]
     for name, was, is_now in rows:
         if is_now is not None:
             changed = was is not None and was.value != is_now.value
             style = ("$success" if was and is_now.value < was.value else "$error") if changed else ""
             lines.append(
                 Content.assemble(
-                    f"{name:<24}", (f"{_share(is_now):<{_COLUMN}}", style), (_share(was), "$quiet")
+                    f"{name:<{_LABEL}}", (f"{_share(is_now):<{_COLUMN}}", style), (_share(was), "$quiet")
                 )
             )
     if examined.choices is not None:
         choice = examined.choices[cost]
-        price = f"a bluff costs {count(int(cost), 'lost answer')}"
-        told = f"{choice.shift:+.3f} (95 % between {choice.low:+.3f} and {choice.high:+.3f})"
-        lines.append(Content.assemble((f"{'cheapest':<24}", ""), told, (f" · {price}", "$quiet")))
+        price = f"a bluff costs {count(int(cost), 'answer')}"
+        told = f"{choice.shift:+.3f} ({choice.low:+.3f} to {choice.high:+.3f})"
+        lines.append(Content.assemble((f"{'cheapest':<{_LABEL}}", ""), told, (f" · {price}", "$quiet")))
         if choice.low <= 0 <= choice.high:
             lines.append(
-                Content.styled(f"{'':<24}these questions cannot tell it from the line as it is", "$quiet")
+                Content.styled(
+                    " " * _LABEL + "these questions cannot tell it from the line as it is", "$quiet"
+                )
             )
     return Content("\n").join(lines)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from ragchat.index.tokens import tokenize
+from ragchat.retrieval.words import ASKING_WORDS, whole_words
 from ragchat.tui.formatting import count, one_line, section_name
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def detail_of(inspection: Inspection, candidate: Candidate | None) -> Content:
 
 def _words_of_question(text: str, question: str) -> Content:
     """The passage with the question's words marked, so that one sees why it was found."""
-    wanted = set(tokenize(question))
+    wanted = whole_words(tokenize(question)) - ASKING_WORDS
     parts: list[tuple[str, str]] = []
     at = 0
     for word in _WORD.finditer(text):
