@@ -22,6 +22,16 @@ from tests.retrieval.doubles import passage
         "当該の契約は終了する。",
         "前項の場合において",
         "「その日」は含まない。",
+        "It's due on the first day.",
+        "In this case the deposit is kept.",
+        "В этом случае залог не возвращается.",
+        "Указанный срок продлевается.",
+        "本項の規定は",
+        "해당 조항은 적용되지 않는다.",
+        "該條款不適用。",
+        "هذا الشرط لا ينطبق.",
+        "यह नियम लागू नहीं होता।",
+        "Αυτό δεν ισχύει.",
     ],
 )
 def test_what_leans(words: str) -> None:
@@ -38,6 +48,9 @@ def test_what_leans(words: str) -> None:
         "Items are listed below.",
         "契約は三月に終わる。",
         "同級生の名前",
+        "In the kitchen stands a stove.",
+        "Томаты сажают в мае.",
+        "Итоги года",
         "",
     ],
 )

@@ -28,7 +28,7 @@ from ragchat.evaluation.report import answers_json, metrics_of, report_json, sma
 from ragchat.evaluation.strategies import Cutting, cuttings_named
 from ragchat.evaluation.structure import all_chunks
 from ragchat.evaluation.study import study
-from ragchat.evaluation.suite import find_suite, in_the_notes_language
+from ragchat.evaluation.suite import Suite, find_suite, in_the_notes_language
 from ragchat.settings import Settings
 
 BELOW_TARGET, INTERRUPTED = 1, 130
@@ -103,13 +103,7 @@ def evaluate(
         if sets is None:
             reports = [_of_folder(plan, folder, files, stopped)]
         else:
-            suite = find_suite(sets)
-            reports = []
-            for number, chosen in enumerate(suite.sets, start=1):
-                if not stopped.is_set():
-                    note(f"set {number} of {len(suite.sets)}: {escape_line(chosen.name)}")
-                    files = (chosen.questions,)
-                    reports.append(_one(plan, chosen.name, chosen.notes, files, suite.strangers, stopped))
+            reports = _of_suite(plan, find_suite(sets), stopped)
     if stopped.is_set():
         note("interrupted: what was asked is kept, and the next run goes on from there")
         return INTERRUPTED
@@ -165,6 +159,28 @@ def _of_folder(
             hint="name a question file, or mark answers while you use the screen (F1 shows the keys)",
         )
     return _one(replace(plan, skip_invalid=True), "collected", notes, [collected], (), stopped)
+
+
+def _of_suite(plan: _Plan, suite: Suite, stopped: threading.Event) -> list[dict[str, Any]]:
+    """One report a set. Where questions may be left out, a set of which none is left is told and left out."""
+    if suite.unasked:
+        note(f"no questions, so not asked: {escape_line(', '.join(suite.unasked))}")
+    reports: list[dict[str, Any]] = []
+    for number, chosen in enumerate(suite.sets, start=1):
+        if stopped.is_set():
+            break
+        note(f"set {number} of {len(suite.sets)}: {escape_line(chosen.name)}")
+        try:
+            reports.append(
+                _one(plan, chosen.name, chosen.notes, (chosen.questions,), suite.strangers, stopped)
+            )
+        except UsageError as error:
+            if not plan.skip_invalid:
+                raise
+            note(f"left out: {escape_line(chosen.name)}: {escape_line(error.message)}")
+    if not reports:
+        raise UsageError("no set could be asked", hint=_HINT)
+    return reports
 
 
 def _one(

@@ -27,10 +27,14 @@ class SharedSet:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """sets: notes with questions. strangers: question files without notes, which no notes answer."""
+    """sets: notes with questions. strangers: question files without notes, which no notes answer.
+
+    unasked: names of folders with notes and no questions.
+    """
 
     sets: tuple[SharedSet, ...]
     strangers: tuple[Path, ...]
+    unasked: tuple[str, ...] = ()
 
 
 def find_suite(root: Path) -> Suite:
@@ -40,9 +44,11 @@ def find_suite(root: Path) -> Suite:
     """
     sets: list[SharedSet] = []
     strangers: list[Path] = []
+    unasked: list[str] = []
     for folder in sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else ():
         questions = next((folder / name for name in _QUESTIONS if (folder / name).is_file()), None)
         if questions is None:
+            unasked += [folder.name] if (folder / _NOTES).is_dir() else []
             continue
         if (folder / _NOTES).is_dir():
             sets.append(SharedSet(folder.name, folder / _NOTES, questions))
@@ -53,7 +59,7 @@ def find_suite(root: Path) -> Suite:
             f"{root} holds no question set: no folder with {_NOTES}/ and {_QUESTIONS[0]}",
             hint="docs/evaluation.md shows how a question set is laid out",
         )
-    return Suite(tuple(sets), tuple(strangers))
+    return Suite(tuple(sets), tuple(strangers), tuple(unasked))
 
 
 def in_the_notes_language(questions: Sequence[Path], snapshot: Snapshot) -> list[Path]:
