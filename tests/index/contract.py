@@ -478,3 +478,17 @@ class IndexContract(ABC):
         begun.snapshot()
         assert begun.generation() == told[-1]
         assert len(set(told)) == 5
+
+    def test_sections_are_told_with_their_first_passage(self, begun: Index) -> None:
+        assert list(begun.sections()) == []
+        put(begun, "z.md", "the last")
+        note = document("b.md", "one\ntwo\n三つ")
+        sections = [("Lease", "家賃"), ("Lease",), ("Lease",)]
+        chunks = [
+            dataclasses.replace(chunk, section=section)
+            for chunk, section in zip(chunks_of(note, (8, 10), (0, 3), (4, 7)), sections, strict=True)
+        ]
+        begun.replace(note, source("b.md", note.text), chunks, embed(chunks, EMBEDDER), None)
+        told = [(each.document, each.section, each.start, each.end) for each in begun.sections()]
+        assert told[:2] == [("b.md", ("Lease",), 0, 3), ("b.md", ("Lease", "家賃"), 8, 10)]
+        assert [each[0] for each in told[2:]] == ["z.md"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.dates import date_in_name
@@ -121,6 +121,16 @@ class Coverage:
         return not (self.stale or self.changed or self.pending)
 
 
+class Heading(NamedTuple):
+    """A section of a document, by its headings; the range and the line of its first passage."""
+
+    document: str
+    section: tuple[str, ...]
+    start: int
+    end: int
+    line: int
+
+
 class Snapshot(Protocol):
     """One consistent view of an index for one question. Holds only chunks of the index's own stamp.
 
@@ -224,6 +234,9 @@ class Index(Protocol):
 
     def sources(self) -> Mapping[str, Source]:
         """Every file the index knows, by name."""
+
+    def sections(self) -> Sequence[Heading]:
+        """Every section that passages stand in, in the order of the documents. Reads all of the index."""
 
     def failures(self) -> Sequence[FailedDocument]:
         """Files that could not be read, with their reasons, by name."""

@@ -20,7 +20,7 @@ from ragchat.index.packing import (
     unpack_tags,
     unpack_text,
 )
-from ragchat.index.protocol import Coverage, IndexStamp, Scope, Source
+from ragchat.index.protocol import Coverage, Heading, IndexStamp, Scope, Source
 from ragchat.index.queries import REBUILD, read_number, select
 from ragchat.index.ranking import Ids
 
@@ -62,6 +62,17 @@ def read_sources(connection: sqlite3.Connection, stamp_id: int | None) -> dict[s
         {"stamp": stamp_id},
     )
     return {row[0]: Source(*[*row[:-2], unpack_tags(row[-2]), row[-1]]) for row in rows}
+
+
+def read_sections(connection: sqlite3.Connection, stamp_id: int | None) -> list[Heading]:
+    """Every section with its first passage. The other columns are those of the minimum's row."""
+    found = connection.execute(
+        'SELECT d.name, c.section, min(c.start), c."end", c.first_line FROM chunks c '
+        "JOIN documents d ON d.id = c.document_id WHERE d.stamp_id = ? "
+        "GROUP BY d.name, c.section ORDER BY d.name, min(c.start)",
+        (stamp_id,),
+    )
+    return [Heading(name, tuple(json.loads(packed)), *place) for name, packed, *place in found]
 
 
 def read_failures(connection: sqlite3.Connection, stamp_id: int | None) -> list[FailedDocument]:

@@ -14,7 +14,7 @@ from ragchat.errors import IndexCorrupt
 from ragchat.index import chunk_rows, rows
 from ragchat.index.database import transaction
 from ragchat.index.files import INDEX_FILE
-from ragchat.index.protocol import Coverage, IndexStamp, Source
+from ragchat.index.protocol import Coverage, Heading, IndexStamp, Source
 from ragchat.index.shelf import Shelf
 from ragchat.index.sqlite_errors import explained
 
@@ -63,6 +63,11 @@ class StoredIndex:
         """Every file the index knows, by name."""
         with self._reading() as connection:
             return rows.read_sources(connection, self._kept(connection))
+
+    def sections(self) -> Sequence[Heading]:
+        """Every section that passages stand in, in the order of the documents."""
+        with self._reading() as connection:
+            return rows.read_sections(connection, self._kept(connection))
 
     def failures(self) -> Sequence[FailedDocument]:
         """Files that could not be read, with their reasons, by name."""

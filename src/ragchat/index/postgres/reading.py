@@ -20,7 +20,7 @@ from ragchat.index.postgres.audiences import Audiences
 from ragchat.index.postgres.connection import explained, usable
 from ragchat.index.postgres.schema import schema_of
 from ragchat.index.postgres.snapshot import PostgresSnapshot
-from ragchat.index.protocol import Coverage, IndexStamp, Source
+from ragchat.index.protocol import Coverage, Heading, IndexStamp, Source
 
 if TYPE_CHECKING:
     from ragchat.index.postgres.connection import Connection
@@ -120,6 +120,12 @@ class LibraryReading:
                 else source
                 for name, source in rows.read_sources(connection, schema).items()
             }
+
+    def sections(self) -> Sequence[Heading]:
+        """Every section that passages stand in, in the order of the documents."""
+        with self._transaction() as connection:
+            schema = self._kept(connection)
+            return [] if schema is None else rows.read_sections(connection, schema)
 
     def failures(self) -> Sequence[FailedDocument]:
         """Files that could not be read, with their reasons, by name."""

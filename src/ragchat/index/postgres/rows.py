@@ -20,7 +20,7 @@ from ragchat.index.packing import (
     unpack_text,
     unpack_tokens,
 )
-from ragchat.index.protocol import Coverage, Source
+from ragchat.index.protocol import Coverage, Heading, Source
 
 if TYPE_CHECKING:
     from ragchat.index.postgres.connection import Connection
@@ -54,6 +54,17 @@ def read_roles(connection: Connection, schema: str) -> dict[str, str]:
             f"SELECT d.name, a.role FROM {schema}.documents d JOIN ragchat.audiences a ON a.id = d.audience"
         ).fetchall()
     )
+
+
+def read_sections(connection: Connection, schema: str) -> list[Heading]:
+    """Every section with its first passage."""
+    found = connection.execute(
+        'SELECT DISTINCT ON (d.id, c.section) d.name, c.section, c.start, c."end", c.first_line '
+        f"FROM {schema}.chunks c JOIN {schema}.documents d ON d.id = c.document_id "
+        "ORDER BY d.id, c.section, c.start"
+    )
+    headings = [Heading(name, tuple(json.loads(packed)), *place) for name, packed, *place in found]
+    return sorted(headings, key=lambda each: (each.document, each.start))
 
 
 def read_failures(connection: Connection, schema: str) -> list[FailedDocument]:
