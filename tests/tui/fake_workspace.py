@@ -28,11 +28,12 @@ from ragchat.embedding.ollama_pull import PullProgress
 from ragchat.errors import EmbedderUnavailable, RagchatError, ServerUnreachable
 from ragchat.index.contexts import Contexts
 from ragchat.index.progress import IndexProgress, IndexReport, ProgressListener, Survey
-from ragchat.index.protocol import Coverage, Index, IndexStamp, Scope, Source
+from ragchat.index.protocol import Coverage, Heading, Index, IndexStamp, Scope, Source
 from ragchat.retrieval.filters import NO_FILTERS, Filters
 from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold, Verdict
 from ragchat.settings import Settings
 from tests.doubles import WordEmbedder
+from tests.index.building import source
 
 LEASE = (
     "# Lease\n\nThe flat at Lindenweg 4 is let to Ada Lindqvist.\n\n## Term\n\n"
@@ -310,6 +311,12 @@ class FakeIndex:
     def document_locators(self, name: str) -> tuple[Locator, ...]:
         return ()
 
+    def sources(self) -> dict[str, Source]:
+        return {name: source(name, text) for name, text in self._documents.items()}
+
+    def sections(self) -> list[Heading]:
+        return [Heading("house/lease.md", ("Lease", "Term"), 9, 40, 3)] if self._documents else []
+
 
 FAILURES = (
     FailedDocument("scans/receipt.md", "is binary, not text", "convert it to text, or exclude it"),
@@ -465,7 +472,8 @@ class FakeWorkspace(Workspace):
         text = self.scene.documents.get(document)
         if text is None:
             return VerifiedSpan("gone", quote, "", 0, 0)
-        return locate(quote, start, end, DOCUMENTS[document], text)
+        before = DOCUMENTS[document]
+        return locate(quote or before[start:end], start, end, before, text)
 
     @property
     def kept(self) -> Conversation:

@@ -34,6 +34,9 @@ drives("Everywhere", "F1", "^p", "^q")
 drives("In every pane and list", "j", "k", "g", "G", "^d", "^u")  # test_keymap
 drives(MAIN, "F9")  # test_settings_screen, with the next
 drives("Among the settings", "enter", "space", "x", "esc")
+drives("Everywhere", "F7")  # test_palette, with the next
+drives("Among the commands", "esc")
+drives("Jumping", "esc")
 drives("At the first start", "esc")  # test_welcome
 drives("When choosing a folder", "tab", "esc")  # test_folder
 drives("In the prompt", "^f")
@@ -93,16 +96,6 @@ async def test_keys_that_open_a_screen_work_in_the_prompt_and_escape_comes_back(
         await stage.until(lambda: isinstance(stage.app.screen, screen), key)
         await stage.pilot.press("escape")
         await stage.until(lambda: stage.app.screen is stage.app.chat, "coming back")
-
-
-async def test_the_command_palette_lists_our_commands_only() -> None:
-    async with on_stage() as stage:
-        await answered(stage)
-        await stage.pilot.press("ctrl+p")
-        await stage.until(lambda: "Export conversation" in stage.text(), "the palette")
-        titles = {command.title for command in stage.app.get_system_commands(stage.app.chat)}
-        assert {"Rebuild index", "Retry failed documents", "Clear conversation", "Model", "Theme"} <= titles
-        await stage.pilot.press("escape")
 
 
 async def test_copy_takes_the_last_answer_and_says_so(clipboard: list[str]) -> None:

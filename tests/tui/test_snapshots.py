@@ -127,6 +127,21 @@ async def choosing_folder(stage: Stage) -> None:
     options.set_options(["/usr/sbin/", "/usr/share/", "/usr/src/"])
 
 
+async def palette(stage: Stage) -> None:
+    await answered(stage)
+    await stage.pilot.press("ctrl+p")
+    line = stage.app.screen.query_one(Input)
+    line.cursor_blink = False
+    line.value = "term"
+    await stage.until(lambda: "section" in stage.text() and "terminal" in stage.text(), "the rows")
+
+
+async def jumping(stage: Stage) -> None:
+    await answered(stage)
+    await stage.pilot.press("f7")
+    await stage.until(lambda: bool(stage.app.screen.query(".letter")), "the letters")
+
+
 async def thought(stage: Stage) -> None:
     await answered(stage)
     await stage.pilot.press("f4")
@@ -195,6 +210,8 @@ SCENES: dict[str, tuple[Callable[[], Scene], Act]] = {
     "models": (_models, models),
     "themes": (Scene, themes),
     "settings": (Scene, settings),
+    "palette": (Scene, palette),
+    "jumping": (Scene, jumping),
     "welcome": (lambda: Scene(health=NO_SERVER, model=""), welcome),
     "choosing_folder": (Scene, choosing_folder),
     "thought": (_thought, thought),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.events import Event
 from textual.screen import Screen
 
@@ -39,7 +39,7 @@ class RagchatApp(App[int]):
 
     TITLE = "ragchat"
     CSS_PATH = ["styles/app.tcss", "styles/chat.tcss"]  # noqa: RUF012 -- Textual declares it
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False  # ours is another
     BINDINGS = keys.APP_KEYS
     TOOLTIP_DELAY = 1.0
     NOTIFICATION_TIMEOUT = 6.0
@@ -299,8 +299,14 @@ class RagchatApp(App[int]):
         else:
             self.session.index(rebuild=self.feed.stale)
 
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
-        """What the command palette offers."""
-        from ragchat.tui.commands import commands
+    def action_jump(self) -> None:
+        """A letter on each place; typing it goes there."""
+        from ragchat.tui.commands import jump
 
-        yield from commands(self)
+        jump(self)
+
+    def action_command_palette(self) -> None:
+        """Find anything by its name."""
+        from ragchat.tui.commands import show_palette
+
+        show_palette(self)

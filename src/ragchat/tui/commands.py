@@ -3,60 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from inspect import isawaitable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from textual.app import SystemCommand
 from textual.content import Content
 
 from ragchat import paths
 from ragchat.errors import RagchatError
 from ragchat.tui.formatting import folder_name, shown
-from ragchat.tui.keys import key_for
 
 if TYPE_CHECKING:
     from textual.theme import Theme
 
     from ragchat.tui.app import RagchatApp
+    from ragchat.tui.jumping import Place
+    from ragchat.tui.palette_items import Item
+    from ragchat.tui.session import Session
 
 
-def commands(app: RagchatApp) -> Iterator[SystemCommand]:
-    """Every command by name; those that need an open folder only when there is one."""
-    yield _command("Open folder", "another folder of notes", lambda: choose_folder(app), "chat.switch_folder")
-    yield _command("Theme", "choose one, with a preview", lambda: choose_theme(app), "chat.pick_theme")
-    yield _command(
-        "Settings", "what each means, and where it comes from", app.chat.action_settings, "chat.settings"
-    )
-    yield _command("Keys", "those that work here, then all others", app.action_help, "app.help")
-    yield _command("Quit", "leave; nothing is lost", lambda: app.exit(0), "app.quit")
+class Command(NamedTuple):
+    """action: the key that does the same, "" for none."""
+
+    title: str
+    does: str
+    run: Callable[[], object]
+    action: str = ""
+
+
+def commands(app: RagchatApp) -> Iterator[Command]:
+    """Every command, those first that are used most; what cannot be taken back is last."""
     session, chat = app.session, app.chat
-    if session is None or not session.is_open:
-        return
-    yield _command(
-        "Model", "choose the model that answers, or get one", lambda: choose_model(app), "chat.pick_model"
-    )
-    yield _command("Re-index", "read what changed in the folder", app.reindex, "chat.reindex")
-    yield _command("Rebuild index", "read every document afresh", lambda: session.index(rebuild=True))
-    yield _command("Retry failed documents", "read them again", lambda: session.index(retry=True))
-    yield _command("Stop indexing", "what was read stays", session.stop_indexing)
-    yield _command("Index", "documents by state, progress", lambda: show_index(app), "chat.show_index")
-    yield _command("Why these sources", "all candidates", chat.action_inspect, "chat.inspect")
-    yield _command("Threshold", "against your own questions", lambda: calibrate(app), "chat.calibrate")
-    yield _command(
-        "Conversations", "search, go on, rename, delete", chat.action_conversations, "chat.conversations"
-    )
-    yield _command(
+    if session is not None and session.is_open:
+        yield from _of_the_folder(app, session)
+    yield Command("Open folder", "another folder of notes", chat.action_switch_folder, "chat.switch_folder")
+    yield Command("Theme", "choose one, with a preview", chat.action_pick_theme, "chat.pick_theme")
+    yield Command("Settings", "each with its meaning and origin", chat.action_settings, "chat.settings")
+    yield Command("Keys", "those that work here, then all others", app.action_help, "app.help")
+    yield Command("Quit", "leave; nothing is lost", lambda: app.exit(0), "app.quit")
+    if session is not None and session.is_open:
+        yield Command("Rebuild index", "read every document afresh", lambda: session.index(rebuild=True))
+        yield Command("Clear conversation", "forget every turn of this one", lambda: clear(app))
+
+
+def _of_the_folder(app: RagchatApp, session: Session) -> Iterator[Command]:
+    chat = app.chat
+    yield Command("Why these sources", "all candidates", chat.action_inspect, "chat.inspect")
+    yield Command("Conversations", "search, go on, rename", chat.action_conversations, "chat.conversations")
+    yield Command(
         "New conversation", "the open one stays", chat.action_new_conversation, "chat.new_conversation"
     )
-    yield _command(
-        "Export conversation", "as Markdown, into the current folder or your own", lambda: export(app)
+    yield Command("Copy answer", "the last one", chat.action_copy_answer, "chat.copy_answer")
+    yield Command("Follow up", "with the question before", chat.follow_up, "prompt.follow_up")
+    yield Command("Take the offer", "as offered under the turn", chat.action_take_offer, "chat.take_offer")
+    yield Command("Stop the answer", "what came stays", session.stop_answer)
+    yield Command("Sources", "show or hide them", chat.action_toggle_sources, "chat.toggle_sources")
+    yield Command("Thinking", "show or hide the model's", chat.action_show_thinking, "chat.show_thinking")
+    yield Command("Model", "choose who answers, or get one", chat.action_pick_model, "chat.pick_model")
+    yield Command("Threshold", "against your own questions", chat.action_calibrate, "chat.calibrate")
+    yield Command(
+        "Index", "documents by state, what failed and why", chat.action_show_index, "chat.show_index"
     )
-    yield _command("Clear conversation", "forget every turn of this one", lambda: clear(app))
+    yield Command("Re-index", "read what changed in the folder", app.reindex, "chat.reindex")
+    yield Command("Retry failed documents", "read them again", lambda: session.index(retry=True))
+    yield Command("Stop indexing", "what was read stays", session.stop_indexing)
+    yield Command("Export conversation", "as Markdown, never among the notes", lambda: export(app))
+    yield Command("Jump", "a letter on each place that can be gone to", app.action_jump, "app.jump")
 
 
-def _command(title: str, does: str, run: Callable[[], object], action: str = "") -> SystemCommand:
-    """A command, with the key that does the same."""
-    return SystemCommand(title, f"{does} ({key_for(action)})" if action else does, run)
+def jump(app: RagchatApp) -> None:
+    """Go to a place on the screen by its letter."""
+    from ragchat.tui.jumping import letters, places
+    from ragchat.tui.screens.jump import JumpScreen
+
+    async def chosen(place: Place | None) -> None:
+        if place is not None and isawaitable(done := place.go()):
+            await done
+
+    if not isinstance(app.screen, JumpScreen):
+        app.push_screen(JumpScreen(letters(places(app, app.screen))), chosen)
+
+
+def show_palette(app: RagchatApp) -> None:
+    """Find anything by its name."""
+    from ragchat.tui.screens.palette import PaletteScreen
+
+    async def chosen(item: Item | None) -> None:
+        if item is not None and isawaitable(done := item.run()):
+            await done
+
+    app.push_screen(PaletteScreen(), chosen)
 
 
 def choose_folder(app: RagchatApp) -> None:
@@ -73,23 +109,29 @@ def choose_folder(app: RagchatApp) -> None:
 
 def choose_theme(app: RagchatApp) -> None:
     """Choose among ours, previewed as the cursor moves."""
-    from ragchat.tui.recent import remember_theme
     from ragchat.tui.screens.pick import Choice, PickScreen
 
     def preview(name: str) -> None:
         app.theme = name
 
     def chosen(name: str | None) -> None:
-        if name is None:
-            return
-        remember_theme(name)
-        if app.theme_is_set:
-            text = f"{name} is on until you leave: the settings name {app.settings.screen.theme}."
-            app.notify(shown(text), markup=False)
+        if name is not None:
+            take_theme(app, name)
 
     choices = [Choice(name, _swatch(app.get_theme(name), name)) for name in app.theme_names]
     note = Content.styled("Your own: themes/NAME.toml in the configuration folder.", "$quiet")
     app.push_screen(PickScreen("Theme", note, choices, current=app.theme, preview=preview), chosen)
+
+
+def take_theme(app: RagchatApp, name: str) -> None:
+    """Put it on, from now on."""
+    from ragchat.tui.recent import remember_theme
+
+    app.theme = name
+    remember_theme(name)
+    if app.theme_is_set:
+        text = f"{name} is on until you leave: the settings name {app.settings.screen.theme}."
+        app.notify(shown(text), markup=False)
 
 
 def _swatch(theme: Theme | None, name: str) -> Content:

@@ -60,6 +60,8 @@ TOPICS: tuple[Topic, ...] = (
     Topic("calibration", "Calibrating the threshold", keys.CALIBRATION),
     Topic("index", "In the index view", [*keys.INDEX, *keys.INDEX_PAGE]),
     Topic("list", "When choosing from a list", keys.LIST),
+    Topic("palette", "Among the commands", keys.PALETTE),
+    Topic("jump", "Jumping", keys.JUMP),
     Topic("welcome", "At the first start", keys.WELCOME),
     Topic("folder", "When choosing a folder", keys.FOLDER),
     Topic("settings", "Among the settings", keys.SETTINGS),

@@ -294,6 +294,16 @@ INDEX_PAGE = named("index", *_BACK)
 
 LIST = [*named("list", Binding("escape", "cancel", "Back", tooltip="back, nothing changed")), *MOVES]
 
+JUMP = named("jump", Binding("escape", "cancel", "Back", tooltip="stay; so does any other key"))
+
+PALETTE = [
+    *named(
+        "palette",
+        Binding("escape", "cancel", "Back", tooltip="back, nothing done"),
+    ),
+    *MOVES,
+]
+
 WELCOME = [
     *named("welcome", Binding("escape", "back", "Skip", tooltip="skip: open the folder you are in")),
     *MOVES,
@@ -348,6 +358,7 @@ APP_KEYS: list[BindingType] = [
         "app",
         _everywhere("f1", "help", "Help", "the keys that work here, then all others"),
         Binding("ctrl+p", "command_palette", "Commands", tooltip="every command, by name"),
+        _hidden("f7", "jump", "Jump", "a letter on each place: typing it goes there"),
         _hidden("ctrl+q", "quit", "Quit", "leave; nothing is lost"),
     ),
     *MOVES,

@@ -154,6 +154,10 @@ class ChatScreen(ActsOnTurns):
         """Down again; at the bottom it follows the answer."""
         self.conversation.scroll_page_down(animate=False)
 
+    def follow_up(self) -> None:
+        """Ask what is written as a follow-up."""
+        self.prompt.action_follow_up()
+
     def action_focus_prompt(self) -> None:
         """Back to writing."""
         self.prompt.focus()

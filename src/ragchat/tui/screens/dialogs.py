@@ -26,11 +26,11 @@ class OpensDialogs(ChatParts):
 
         choose_theme(self.ragchat)
 
-    def action_settings(self) -> None:
-        """Every setting."""
+    def action_settings(self, name: str = "") -> None:
+        """Every setting, the cursor on the named one."""
         from ragchat.tui.screens.settings import SettingsScreen
 
-        self.app.push_screen(SettingsScreen(self.ragchat.settings))
+        self.app.push_screen(SettingsScreen(self.ragchat.settings, name))
 
     def action_show_index(self) -> None:
         """The index: its documents by state."""

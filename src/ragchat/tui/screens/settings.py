@@ -32,8 +32,9 @@ class SettingsScreen(Screen[None]):
     BINDINGS = keys.SETTINGS
     CSS_PATH = "../styles/settings.tcss"
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, begin_at: str = "") -> None:
         super().__init__()
+        self._begin_at = begin_at
         self._settings = settings
         self._rows = {row.name: row for row in setting_rows()}
         self._agreed = ""
@@ -58,7 +59,8 @@ class SettingsScreen(Screen[None]):
     def on_mount(self) -> None:
         """The line to type in comes when it is asked for."""
         self.query_one(Input).display = False
-        self.query_one(OptionList).highlighted = 1
+        options = self.query_one(OptionList)
+        options.highlighted = options.get_option_index(self._begin_at) if self._begin_at else 1
 
     @property
     def escape_label(self) -> str:

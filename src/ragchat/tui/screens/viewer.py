@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
     from ragchat.answering.verification import VerifiedSpan
     from ragchat.tui.session import Session
+
+
+def _distance(source: TurnSource) -> str:
+    """Nothing for a document that was opened by its name."""
+    return "" if math.isnan(source.distance) else f"distance {source.distance:.3f} · "
 
 
 class ViewerScreen(ActsOnDocument):
@@ -122,7 +128,7 @@ class ViewerScreen(ActsOnDocument):
                 number,
                 (one_line(source.document, 300), "bold"),
                 (section, "$secondary"),
-                (f"\n{which}{place(source)} · distance {source.distance:.3f} · ", "$quiet"),
+                (f"\n{which}{place(source)} · {_distance(source)}", "$quiet"),
                 standing,
             )
         )

@@ -61,6 +61,10 @@ class SourceCard(Vertical):
     def _place(self) -> str:
         return f"{place(self.source)} · {self._standing}"
 
+    def go_there(self) -> None:
+        """Open it."""
+        self.post_message(self.Clicked(self))
+
     def on_click(self, event: Click) -> None:
         """Open it."""
         event.stop()

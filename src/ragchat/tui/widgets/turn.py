@@ -48,6 +48,10 @@ class TurnView(Vertical):
             self.turn = turn
             super().__init__()
 
+    def go_there(self) -> None:
+        """Select it."""
+        self.post_message(self.Selected(self))
+
     def __init__(self, question: str, follows: str = "") -> None:
         super().__init__(classes="turn")
         self.question = question
