@@ -33,7 +33,6 @@ from ragchat.retrieval.filters import NO_FILTERS, Filters
 from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold, Verdict
 from ragchat.settings import Settings
 from tests.doubles import WordEmbedder
-from tests.index.building import source
 
 LEASE = (
     "# Lease\n\nThe flat at Lindenweg 4 is let to Ada Lindqvist.\n\n## Term\n\n"
@@ -310,9 +309,6 @@ class FakeIndex:
 
     def document_locators(self, name: str) -> tuple[Locator, ...]:
         return ()
-
-    def sources(self) -> dict[str, Source]:
-        return {name: source(name, text) for name, text in self._documents.items()}
 
     def sections(self) -> list[Heading]:
         return [Heading("house/lease.md", ("Lease", "Term"), 9, 40, 3)] if self._documents else []

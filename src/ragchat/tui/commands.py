@@ -61,9 +61,7 @@ def _of_the_folder(app: RagchatApp, session: Session) -> Iterator[Command]:
     yield Command("Thinking", "show or hide the model's", chat.action_show_thinking, "chat.show_thinking")
     yield Command("Model", "choose who answers, or get one", chat.action_pick_model, "chat.pick_model")
     yield Command("Threshold", "against your own questions", chat.action_calibrate, "chat.calibrate")
-    yield Command(
-        "Index", "documents by state, what failed and why", chat.action_show_index, "chat.show_index"
-    )
+    yield Command("Index", "documents by state, what failed", chat.action_show_index, "chat.show_index")
     yield Command("Re-index", "read what changed in the folder", app.reindex, "chat.reindex")
     yield Command("Retry failed documents", "read them again", lambda: session.index(retry=True))
     yield Command("Stop indexing", "what was read stays", session.stop_indexing)
