@@ -147,6 +147,23 @@ def test_every_set_below_a_folder(ragchat: Ragchat, questions: str, notes: Path,
     assert ragchat("eval", "--sets", str(tmp_path / "none")).code == 2
 
 
+def test_a_set_that_cannot_be_asked_is_told_and_the_others_are_asked(
+    ragchat: Ragchat, questions: str, notes: Path, tmp_path: Path
+) -> None:
+    root = tmp_path / "sets"
+    for name in ("home", "broken", "mute"):
+        shutil.copytree(notes, root / name / "corpus")
+    shutil.copy(questions, root / "home" / "questions.jsonl")
+    lost = {"question": "What?", "document": "away.md", "evidence": "Nothing."}
+    (root / "broken" / "questions.jsonl").write_text(json.dumps(lost), encoding="utf-8")
+    told = ragchat("eval", "--sets", str(root), "--json", "--skip-invalid")
+    assert told.code == 0
+    assert [report["name"] for report in json.loads(told.out)["sets"]] == ["home"]
+    assert "no questions, so not asked: mute" in told.err
+    assert "left out: broken: no question is left to ask" in told.err
+    assert ragchat("eval", "--sets", str(root)).code == 2
+
+
 def test_questions_or_sets_one_of_them(ragchat: Ragchat, questions: str) -> None:
     assert ragchat("eval", questions, "--sets", "x").code == 2
 

@@ -178,7 +178,7 @@ def _of_suite(plan: _Plan, suite: Suite, stopped: threading.Event) -> list[dict[
             if not plan.skip_invalid:
                 raise
             note(f"left out: {escape_line(chosen.name)}: {escape_line(error.message)}")
-    if not reports:
+    if not reports and not stopped.is_set():
         raise UsageError("no set could be asked", hint=_HINT)
     return reports
 
