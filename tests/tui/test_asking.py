@@ -13,6 +13,7 @@ from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieve
 from ragchat.errors import EmbedderUnavailable, IndexMissing
 from ragchat.tui.app import RagchatApp
 from ragchat.tui.widgets.answer_text import AnswerText as AnswerWidget
+from ragchat.tui.widgets.turn import TurnView
 from tests.tui.fake_workspace import (
     ANSWER,
     Scene,
@@ -52,19 +53,40 @@ async def test_an_answer_is_streamed_cited_and_kept() -> None:
         assert stage.app.chat.prompt.text == ""
 
 
-async def test_while_somebody_types_the_answer_is_drawn_later_but_drawn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(RagchatApp, "is_typing", True)
+async def test_while_somebody_types_the_answer_is_drawn_behind_a_key() -> None:
     async with on_stage(Scene(script=slow)) as stage:
         await stage.opened()
         stage.begin("Tell me everything")
-        await stage.until(
-            lambda: any(turn.text for turn in stage.app.chat.conversation.turns), "the first word"
-        )
-        began = time.monotonic()
+        await stage.until(lambda: "word3" in stage.text(), "the stream")
+        drawn = []
+        turn = stage.app.chat.conversation.turns[-1]
+
+        async def draw() -> None:
+            drawn.append(stage.app.chat.prompt.text)
+
+        turn._draw_pending = draw  # type: ignore[method-assign]
+        for letter in "why":
+            stage.app.simulate_key(letter)
+            await stage.pilot.pause(0.15)
+        assert set(drawn) <= {"w", "wh", "why"}
+        assert drawn
+        await stage.pilot.press("escape")
+
+
+async def test_without_a_key_the_answer_is_drawn_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RagchatApp, "is_typing", True)
+    draw, waited = TurnView._draw_pending, []
+
+    async def noted(turn: TurnView) -> None:
+        waited.append(time.monotonic() - turn._pending_since)
+        await draw(turn)
+
+    monkeypatch.setattr(TurnView, "_draw_pending", noted)
+    async with on_stage(Scene(script=slow)) as stage:
+        await stage.opened()
+        stage.begin("Tell me everything")
         await stage.until(lambda: "word0" in stage.text(), "the drawing")
-        assert time.monotonic() - began > 0.6  # a second, less what it took to see the first word
+        assert waited[0] >= 1.0
         await stage.pilot.press("escape")
 
 

@@ -94,3 +94,26 @@ async def test_mounting_a_widget_styles_no_widget_beside_it_anew() -> None:
         await stage.ask("When does the lease end?")
         styled_by_order = [widget for widget in stage.app.screen.walk_children() if widget._has_order_style]
         assert styled_by_order == []
+
+
+def test_what_waits_for_a_key_is_done_behind_it_once(keeping: Housekeeping) -> None:
+    async def draw() -> None: ...
+
+    keeping.do_behind_key(draw)
+    keeping.note(Key("a", "a"))
+    assert keeping.behind_key() is draw
+    assert keeping.behind_key() is None
+
+
+def test_a_key_that_is_held_down_leaves_no_time(
+    keeping: Housekeeping, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def draw() -> None: ...
+
+    keeping.do_behind_key(draw)
+    keeping.note(Key("a", "a"))
+    keeping.note(Key("a", "a"))
+    assert keeping.behind_key() is None
+    monkeypatch.setattr(time, "monotonic", lambda: 100.1)
+    keeping.note(Key("a", "a"))
+    assert keeping.behind_key() is draw

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
-from textual.events import Event
+from textual.events import Event, Key
 from textual.screen import Screen
 
 from ragchat import paths
@@ -218,11 +218,17 @@ class RagchatApp(App[int]):
         """Every key passes here first, whoever takes it."""
         self._housekeeping.note(event)
         await super().on_event(event)
+        if isinstance(event, Key) and (act := self._housekeeping.behind_key()) is not None:
+            (self.focused or self.screen).call_after_refresh(act)
 
     @property
     def is_typing(self) -> bool:
         """Whether somebody types now: what can wait for a moment does."""
         return self._housekeeping.is_typing
+
+    def do_behind_key(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Have this done as soon as the next key is painted."""
+        self._housekeeping.do_behind_key(act)
 
     def open_session(self) -> None:
         """Open the folder behind the screen."""

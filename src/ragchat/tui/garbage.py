@@ -1,20 +1,23 @@
-"""Full garbage collections while nobody types.
+"""What takes long at a moment when no key waits for it: full garbage collections, and drawing an answer.
 
-Among the screen's hundred thousand objects one takes a tenth of a second, and a long answer that is being
-drawn would ask for one every few seconds. So the collector looks at the young objects alone, and the old ones
-are looked through at a moment when no key waits for it. What survives is set aside and not looked at again.
+Among the screen's hundred thousand objects a collection takes a tenth of a second, and a long answer that is
+being drawn would ask for one every few seconds. So the collector looks at the young objects alone, and the
+old ones are looked through while nobody types. What survives is set aside and not looked at again.
 """
 
 from __future__ import annotations
 
 import gc
 import time
+from collections.abc import Awaitable, Callable
 
 from textual.events import Event, Key, Paste
 
 EVERY_SECONDS = 1.0
 _QUIET_SECONDS = 1.0
 _TYPING_SECONDS = 0.3
+_REPEAT_SECONDS = 0.05
+"""Keys that follow each other faster are one that is held down: there is no time for anything in between."""
 _DUE, _OVERDUE = 10, 200
 """So many collections of younger objects: the interpreter's own rule, and when a key must wait after all."""
 _NEVER = 1_000_000
@@ -25,6 +28,8 @@ class Housekeeping:
 
     def __init__(self) -> None:
         self._typed_at = 0.0
+        self._is_repeating = False
+        self._behind_key: Callable[[], Awaitable[None]] | None = None
         self._thresholds = gc.get_threshold()
 
     def begin(self) -> None:
@@ -37,7 +42,20 @@ class Housekeeping:
     def note(self, event: Event) -> None:
         """Remember when something was typed."""
         if isinstance(event, Key | Paste):
-            self._typed_at = time.monotonic()
+            now = time.monotonic()
+            self._is_repeating = now - self._typed_at < _REPEAT_SECONDS
+            self._typed_at = now
+
+    def do_behind_key(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Have this done as soon as the next key is painted: then the one after it is farthest away."""
+        self._behind_key = act
+
+    def behind_key(self) -> Callable[[], Awaitable[None]] | None:
+        """What is to be done when the key that was noted last is painted; it is asked for once."""
+        if self._is_repeating:
+            return None
+        act, self._behind_key = self._behind_key, None
+        return act
 
     @property
     def is_typing(self) -> bool:

@@ -21,6 +21,7 @@ from ragchat.tui.widgets.thinking import ThinkingFold
 from ragchat.tui.widgets.turn_notes import Line
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
     from textual.widgets.markdown import MarkdownStream
 
     from ragchat.answering.events import Answer
@@ -64,6 +65,7 @@ class TurnView(Vertical):
         self.text = ""
         self._pending = ""
         self._pending_since = 0.0
+        self._timer: Timer | None = None
         self._pause = _BETWEEN_DRAWINGS
         self._stream: MarkdownStream | None = None
         self._body: AnswerText | None = None
@@ -118,7 +120,7 @@ class TurnView(Vertical):
         self.text += text
         if not self._pending:
             self._pending_since = time.monotonic()
-            self.set_timer(self._pause, self._draw_when_nobody_types)
+            self._timer = self.set_timer(self._pause, self._draw_when_no_key_waits)
         self._pending += text
 
     async def reopen(self) -> None:
@@ -139,20 +141,21 @@ class TurnView(Vertical):
         if reasoning:
             self.add_thinking(reasoning)
 
-    async def _draw_when_nobody_types(self) -> None:
-        waited = time.monotonic() - self._pending_since
-        if self._is_typing() and waited < _LONGEST_PAUSE:
-            self.set_timer(_BETWEEN_DRAWINGS, self._draw_when_nobody_types)
+    async def _draw_when_no_key_waits(self) -> None:
+        """Now, when nobody types; else right behind a key, or when too long was waited for one."""
+        app = cast("RagchatApp", self.app)
+        if app.is_typing and time.monotonic() - self._pending_since < _LONGEST_PAUSE:
+            app.do_behind_key(self._draw_pending)
+            self._timer = self.set_timer(_BETWEEN_DRAWINGS, self._draw_when_no_key_waits)
         else:
             await self._draw_pending()
 
-    def _is_typing(self) -> bool:
-        app = cast("RagchatApp", self.app)
-        return app.is_typing
-
     async def _draw_pending(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
         text, self._pending = self._pending, ""
-        if self._stream is not None:
+        if text and self._stream is not None:
             began = time.monotonic()
             await self._stream.write(text)
             self.call_after_refresh(self._drawn, began)
