@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragchat.answering.coverage import Changes
 from ragchat.documents.document import FailedDocument
 from ragchat.errors import FolderMissing
-from ragchat.index.protocol import Index, IndexStamp
+from ragchat.index.protocol import Index, IndexStamp, Source
 from ragchat.retrieval.trace import Threshold
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def read_status(
     kept = [source for source in sources.values() if source.state != "failed"]
     wanted = expected_stamp()
     made_otherwise = stamp.chunker != chunker or (wanted is not None and wanted != stamp.embedder)
-    outdated = frozenset() if made_otherwise else frozenset(_outdated(index, found))
+    outdated = frozenset() if made_otherwise else frozenset(_outdated(index.sources(), found))
     stale = len(kept) if made_otherwise else len(outdated)
     return FolderStatus(
         folder=folder,
@@ -127,7 +127,7 @@ def changes_since(folder: Path, index: Index, settings: Settings) -> Changes:
     if found is None or not found.notes:
         return Changes()
     known = index.sources()
-    return Changes(len(_outdated(index, found)), sum(note.name not in known for note in found.notes))
+    return Changes(len(_outdated(known, found)), sum(note.name not in known for note in found.notes))
 
 
 def _scan(folder: Path, settings: Settings) -> Scan | None:
@@ -141,13 +141,13 @@ def _scan(folder: Path, settings: Settings) -> Scan | None:
         return None
 
 
-def _outdated(index: Index, found: Scan | None) -> set[str]:
+def _outdated(known: Mapping[str, Source], found: Scan | None) -> set[str]:
     """Names of the documents that the next update will read again or forget."""
     from ragchat.documents.reader import extractor_of
 
     there = {note.name: note for note in found.notes} if found else {}
     outdated = set()
-    for name, source in index.sources().items():
+    for name, source in known.items():
         if source.state == "failed":
             continue
         note = there.get(name)

@@ -150,10 +150,12 @@ class Workspace(FolderModels):
 
     def contexts(self) -> Contexts | None:
         """What writes a context before each passage; None where the settings want none."""
+        model = self.settings.chunking.context
+        if not model:
+            return None
         from ragchat.answering.contexts import ContextWriter
 
-        model = self.settings.chunking.context
-        return ContextWriter(self._model_server(), model, self._data_dir) if model else None
+        return ContextWriter(self._model_server(), model, self._data_dir)
 
     def estimate_contexts(self, contexts: Contexts, *, rebuild: bool = False) -> ContextEstimate | None:
         """What the next update will write, from a trial; see `estimate_contexts`."""
