@@ -223,3 +223,16 @@ def test_passages_that_cannot_stand_alone_are_listed(ragchat: Ragchat, notes: Pa
     assert line.startswith("long.md#char=")
     assert "It ends in March\\x1b[2J." in line
     assert "1 of " in told.err
+
+
+def test_filters_choose_the_notes_and_their_questions(ragchat: Ragchat, questions: str) -> None:
+    told = ragchat("eval", questions, "--json", "--in", "house/", "--set", "retrieval.threshold=0.7")
+    assert (told.code, json.loads(told.out)["questions"]["answerable"]) == (0, 2)
+    assert "0 questions are left out" in told.err
+    told = ragchat("eval", questions, "--json", "--before", "1980", "--set", "retrieval.threshold=0.7")
+    report = json.loads(told.out)
+    assert report["questions"]["answerable"] == 0
+    assert report["gate"]["far"]["value"] == report["gate"]["near"]["value"] == 0.0
+    assert "2 questions are left out: their answers stand in other notes" in told.err
+    assert ragchat("eval", questions, "--in", "hause/").code == 2
+    assert ragchat("eval", "--sets", ".", "--in", "house/").code == 2

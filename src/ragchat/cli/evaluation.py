@@ -16,6 +16,7 @@ from ragchat.answering.escape import escape_line
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import interruptible, note, say, say_json
 from ragchat.cli.evaluation_tables import print_report, print_suite
+from ragchat.cli.filtering import filter_options
 from ragchat.cli.opening import bring_up_to_date, open_workspace
 from ragchat.cli.options import chosen_folder, folder_option, json_option, settings_of
 from ragchat.cli.progress import StagesLine
@@ -29,6 +30,8 @@ from ragchat.evaluation.strategies import Cutting, cuttings_named
 from ragchat.evaluation.structure import all_chunks
 from ragchat.evaluation.study import study
 from ragchat.evaluation.suite import Suite, find_suite, in_the_notes_language
+from ragchat.index.protocol import Scope
+from ragchat.retrieval.filters import Filters, narrow
 from ragchat.settings import Settings
 
 BELOW_TARGET, INTERRUPTED = 1, 130
@@ -39,6 +42,7 @@ _HINT = "docs/evaluation.md shows how a question file looks"
 @click.command(name="eval")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="QUESTIONS…")
 @folder_option
+@filter_options
 @click.option("--sets", type=click.Path(path_type=Path), help="Every question set below this folder instead.")
 @click.option("--strategies", default="", metavar="NAMES", help="Ways of cutting to compare: all, or a,b.")
 @click.option("--embedder", "embedders", multiple=True, metavar="MODEL", help="Embedding models to compare.")
@@ -62,6 +66,7 @@ def evaluate(
     files: tuple[Path, ...],
     folder: Path | None,
     assignments: tuple[str, ...],
+    filters: Filters,
     sets: Path | None,
     strategies: str,
     embedders: tuple[str, ...],
@@ -94,7 +99,10 @@ def evaluate(
         update=not no_update,
         answers=answers,
         model=model,
+        filters=filters,
     )
+    if filters and (sets or answers or leaning):
+        raise UsageError("filters go with question files alone", hint="ragchat eval QUESTIONS --in house/")
     if leaning:
         return _list_leaning(plan, folder)
     if files and sets:
@@ -126,6 +134,7 @@ class _Plan:
     update: bool
     answers: bool
     model: str | None
+    filters: Filters
 
 
 def _list_leaning(plan: _Plan, folder: Path | None) -> int:
@@ -199,7 +208,7 @@ def _one(
     line = StagesLine()
     try:
         others = (plan.cuttings, plan.embedders, plan.cross_encoder)
-        examined = study(workspace, questions, *others, tell=line, cancel=stopped)
+        examined = study(workspace, questions, *others, filters=plan.filters, tell=line, cancel=stopped)
         if not examined or stopped.is_set():
             return {}
         report = report_json(name, examined, questions, datetime.now(UTC).astimezone())
@@ -240,9 +249,23 @@ def _questions(
         raise UsageError(
             f"{count:,} of the questions cannot be used", hint="mend them, or leave them out: --skip-invalid"
         )
+    if plan.filters:
+        questions = _within(questions, narrow(plan.filters, index.snapshot().sources()).scope)
     if not questions.questions:
         raise UsageError("no question is left to ask", hint=_HINT)
     return replace(questions, questions=thinned(questions.questions, plan.limit))
+
+
+def _within(questions: QuestionSet, scope: Scope) -> QuestionSet:
+    """Without those whose answer stands in a note that is not asked; the unanswerable ones stay."""
+    kept = tuple(
+        question
+        for question in questions.questions
+        if all(scope.admits(gold.document) for gold in question.golds)
+    )
+    left_out = len(questions.questions) - len(kept)
+    note(f"{left_out:,} questions are left out: their answers stand in other notes")
+    return replace(questions, questions=kept)
 
 
 def report_problems(problems: Sequence[Problem], what: str) -> None:

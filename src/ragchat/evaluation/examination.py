@@ -20,9 +20,10 @@ from ragchat.evaluation.structure import Structure, measure_structure
 from ragchat.index.protocol import Index, Source
 from ragchat.index.scan import note_path
 from ragchat.retrieval.cross_encoder import CrossEncoderReranker
+from ragchat.retrieval.filters import NO_FILTERS, Filters, narrow
 from ragchat.retrieval.retriever import Retriever
 from ragchat.retrieval.threshold import refresh_threshold
-from ragchat.retrieval.trace import Threshold
+from ragchat.retrieval.trace import RetrievalTrace, Threshold
 from ragchat.settings import Settings
 
 _MEGABYTE = 1_000_000
@@ -68,13 +69,18 @@ def examine(
     place: Path,
     *,
     reranker: CrossEncoderReranker | None = None,
+    filters: Filters = NO_FILTERS,
     on_progress: AskingListener | None = None,
     cancel: threading.Event | None = None,
 ) -> Examined:
-    """Ask all questions of the index as it is. place: where it lies. Raises IndexMissing, IndexStale."""
+    """Ask all questions of the index as it is, of the notes that the filters leave. place: where it lies.
+
+    Raises IndexMissing, IndexStale; UsageError for a filter that names nothing there is.
+    """
     threshold = refresh_threshold(index, embedder, settings.retrieval)
     snapshot = index.snapshot()
     retriever = Retriever(snapshot, embedder, settings.retrieval, threshold, reranker)
+    narrowed = narrow(filters, retriever.sources())
     stamp, corpus = asdict(snapshot.stamp), corpus_digest(index.sources().values())
     made_by = {
         "corpus": corpus,
@@ -82,10 +88,13 @@ def examine(
         "retrieval": asdict(settings.retrieval),
         "threshold": asdict(threshold),
         "reranker": "" if reranker is None else reranker.weights,
+        "filters": str(filters),
     }
-    asked = ask_all(
-        questions.questions, retriever.retrieve, made_by=made_by, on_progress=on_progress, cancel=cancel
-    )
+
+    def retrieve(question: str) -> RetrievalTrace:
+        return narrowed.told_in(retriever.retrieve(question, narrowed.scope))
+
+    asked = ask_all(questions.questions, retrieve, made_by=made_by, on_progress=on_progress, cancel=cancel)
     return Examined(
         name=name,
         asked=asked,

@@ -20,6 +20,7 @@ from ragchat.index.progress import IndexProgress
 from ragchat.index.protocol import Index
 from ragchat.paths import cache_dir, folder_data_dir
 from ragchat.retrieval.cross_encoder import CrossEncoderReranker, open_cross_encoder
+from ragchat.retrieval.filters import NO_FILTERS, Filters
 
 CURRENT = "current"
 
@@ -34,6 +35,7 @@ def study(
     embedders: Sequence[str] = (),
     cross_encoder: str = "",
     *,
+    filters: Filters = NO_FILTERS,
     tell: Narrator,
     cancel: threading.Event,
 ) -> list[Examined]:
@@ -42,7 +44,7 @@ def study(
     Fewer of them after a cancel.
 
     embedders: names as in the settings; the configured one alone where there is none. Without a cutting the
-    configured one is taken. The workspace's index must be up to date.
+    configured one is taken. filters: which notes are asked. The workspace's index must be up to date.
     Raises EmbedderUnavailable, IndexMissing, IndexStale, SetupError.
     """
     strategies: list[_Strategy] = [_Current(workspace)]
@@ -84,6 +86,7 @@ def study(
                     questions,
                     opened.place,
                     reranker=opened.reranker,
+                    filters=filters,
                     on_progress=asked,
                     cancel=cancel,
                 )
