@@ -121,6 +121,7 @@ def test_a_folder_is_handed_on_by_its_name_and_all_notes_as_everything() -> None
     assert narrow(Filters(within=("/",)), NOTES).scope == Scope()
     assert narrow(Filters(after="1970-01-01"), NOTES).scope == Scope()
     assert narrow(NO_FILTERS, NOTES).scope == Scope()
+    assert narrow(Filters(within=("house/",)), {}).scope == Scope(documents=frozenset())
 
 
 @given(

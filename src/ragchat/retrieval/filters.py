@@ -108,8 +108,10 @@ def narrow(filters: Filters, sources: Mapping[str, Source]) -> Narrowed:
 
     Raises UsageError, with the nearest names, for a folder, file or tag that there is not.
     """
-    if not filters or not sources:
+    if not filters:
         return Narrowed(filters, Scope())
+    if not sources:  # nothing is known yet: what comes meanwhile is not asked either
+        return Narrowed(filters, Scope(documents=frozenset()))
     names = _Names(sources)
     tests: list[Callable[[Source], bool]] = []
     if filters.within:
