@@ -24,13 +24,12 @@ from ragchat.errors import UsageError
 from ragchat.evaluation.collection import collected_path
 from ragchat.evaluation.examination import load_folder_questions
 from ragchat.evaluation.leaning import leaning_chunks
-from ragchat.evaluation.questions import Problem, QuestionSet, thinned
+from ragchat.evaluation.questions import Problem, QuestionSet, of_notes, thinned
 from ragchat.evaluation.report import answers_json, metrics_of, report_json, smaller_is_better
 from ragchat.evaluation.strategies import Cutting, cuttings_named
 from ragchat.evaluation.structure import all_chunks
 from ragchat.evaluation.study import study
 from ragchat.evaluation.suite import Suite, find_suite, in_the_notes_language
-from ragchat.index.protocol import Scope
 from ragchat.retrieval.filters import Filters, narrow
 from ragchat.settings import Settings
 
@@ -250,22 +249,14 @@ def _questions(
             f"{count:,} of the questions cannot be used", hint="mend them, or leave them out: --skip-invalid"
         )
     if plan.filters:
-        questions = _within(questions, narrow(plan.filters, index.snapshot().sources()).scope)
+        scope = narrow(plan.filters, index.snapshot().sources()).scope
+        kept = of_notes(questions.questions, scope.admits)
+        left_out = len(questions.questions) - len(kept)
+        note(f"{left_out:,} questions are left out: their answers stand in other notes")
+        questions = replace(questions, questions=kept)
     if not questions.questions:
         raise UsageError("no question is left to ask", hint=_HINT)
     return replace(questions, questions=thinned(questions.questions, plan.limit))
-
-
-def _within(questions: QuestionSet, scope: Scope) -> QuestionSet:
-    """Without those whose answer stands in a note that is not asked; the unanswerable ones stay."""
-    kept = tuple(
-        question
-        for question in questions.questions
-        if all(scope.admits(gold.document) for gold in question.golds)
-    )
-    left_out = len(questions.questions) - len(kept)
-    note(f"{left_out:,} questions are left out: their answers stand in other notes")
-    return replace(questions, questions=kept)
 
 
 def report_problems(problems: Sequence[Problem], what: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -92,3 +92,8 @@ def thinned(questions: Sequence[Question], limit: int) -> tuple[Question, ...]:
         step = max(1.0, len(groups) / limit)
         kept.update(groups[int(place * step)] for place in range(min(limit, len(groups))))
     return tuple(question for question in questions if question.group in kept)
+
+
+def of_notes(questions: Sequence[Question], admits: Callable[[str], bool]) -> tuple[Question, ...]:
+    """Those whose whole answer stands in notes that are admitted, and all that must be refused."""
+    return tuple(question for question in questions if all(admits(gold.document) for gold in question.golds))

@@ -43,7 +43,8 @@ def propose(
 ) -> tuple[list[int], Matrix]:
     """A few more chunks than `limit`, among them the nearest, and their vectors; in no order.
 
-    index: HNSW, which may miss some. condition: over `chunk_id`, or nothing.
+    index: HNSW, which may miss some; else every vector that the condition admits.
+    condition: over `chunk_id`, or nothing.
     """
     for name, value in {
         "enable_indexscan": "on" if index else "off",

@@ -25,7 +25,7 @@ from ragchat.index.postgres import lexical
 from ragchat.index.postgres.connection import explained
 from ragchat.index.postgres.dense import MOST_PROPOSED, matrix_of, propose
 from ragchat.index.postgres.rows import read_sources
-from ragchat.index.postgres.scope import condition_of
+from ragchat.index.postgres.scope import condition_of, count, listed
 from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ class PostgresSnapshot:
         self._turn = threading.RLock()
         self._close = weakref.finalize(self, release, connection)
         self._texts: dict[int, str] = {}
+        self._counts: dict[Scope, int] = {}
         self._sources: Mapping[str, Source] | None = None
         self.chunk_count, self._length = self._totals()
 
@@ -91,13 +92,14 @@ class PostgresSnapshot:
         self._check(question[np.newaxis])
         if limit <= 0:
             return []
-        where = condition_of(scope, self._schema, "chunk_id")
         with self._querying() as connection:
             ids: list[int] = []
-            if self.approximate and not exact and limit <= MOST_PROPOSED:
+            there = self._count(connection, scope)
+            if there > EXACT_BELOW and not exact and limit <= MOST_PROPOSED:
+                where = condition_of(scope, self._schema, "chunk_id")
                 ids, vectors = propose(connection, self._schema, question, limit, *where, index=True)
-            if len(ids) < min(limit, self.chunk_count):
-                # Few rows of a scope lie among the graph's proposals: then the exact scan is the cheap one.
+            if len(ids) < min(limit, there):
+                where = listed(scope, self._schema, "chunk_id")
                 ids, vectors = propose(connection, self._schema, question, limit, *where, index=False)
         if not ids:
             return []
@@ -188,6 +190,14 @@ class PostgresSnapshot:
     def dense_of_each(self, questions: Matrix, limit: int) -> list[list[Hit]]:
         """`dense` of each question (row), everywhere."""
         return [self.dense(question, limit, Scope()) for question in questions]
+
+    def _count(self, connection: Connection, scope: Scope) -> int:
+        """How many chunks lie there: few are compared one by one."""
+        if scope == Scope():
+            return self.chunk_count
+        if scope not in self._counts:
+            self._counts[scope] = count(connection, scope, self._schema)
+        return self._counts[scope]
 
     def _first(self, limit: int, ids: Sequence[int], values: Sequence[float]) -> list[Hit]:
         """The chunks of the largest values; of equal ones, by document name, then place."""
