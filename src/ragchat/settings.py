@@ -60,9 +60,9 @@ class EmbeddingSettings:
     """Which model embeds. A change makes the index stale."""
 
     model: str = "all-MiniLM-L6-v2"
-    """The built-in model, a path, a sentence-transformers name, or `ollama:NAME`."""
+    """This one, `multilingual-e5-small`, a path, a sentence-transformers name, or `ollama:NAME`."""
     precision: Precision = "fp32"
-    """Of the built-in model: int8 embeds in half the time or less, and shifts distances a little."""
+    """Of a built-in model: int8 embeds in half the time or less, and shifts distances a little."""
     question_prompt: str = ""
     """What the model expects before a question, as in `query: `; empty for the built-in one."""
     passage_prompt: str = ""
