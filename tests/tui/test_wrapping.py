@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from ragchat.tui.formatting import quoted
 from ragchat.tui.wrapping import drawn, wrap
 
 TEXT = st.text(
@@ -65,3 +66,19 @@ def test_three_megabytes_are_wrapped_at_once() -> None:
     rows = wrap(text, 100)
     assert time.perf_counter() - start < 1.0  # 0.1 s on a quiet machine
     assert len(rows) > 30_000
+
+
+@given(st.text("ab 漢字é…\n", max_size=80), st.integers(4, 40))
+def test_a_quote_keeps_its_cells_and_says_that_it_goes_on(text: str, most: int) -> None:
+    shown = quoted(text, most)
+    flat = " ".join(text.split())
+    assert cell_len(shown) <= most
+    assert flat.startswith(shown.removesuffix("…")) or shown == flat
+    assert shown == flat or shown.endswith("…")
+
+
+def test_a_quote_is_cut_behind_a_word_and_japanese_by_cells() -> None:
+    words = "It may be raised once a year, at most by the consumer price index, and never"
+    assert quoted(words, 54) == "It may be raised once a year, at most by the consumer…"
+    assert quoted(words, 50) == "It may be raised once a year, at most by the…"
+    assert quoted("冷蔵庫の保証は二〇二七年三月までです。", 21) == "冷蔵庫の保証は二〇二…"

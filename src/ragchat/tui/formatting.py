@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len, get_character_cell_size
+
 from ragchat.answering.escape import escape_control, escape_line
 from ragchat.tui.keys import key_for
 
@@ -26,6 +28,28 @@ def one_line(text: str, limit: int = 400) -> str:
     """Safe text on one line, cut with an ellipsis after `limit` characters."""
     flat = escape_line(_BLANKS.sub(" ", text[: 4 * limit]).strip())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def quoted(text: str, most: int) -> str:
+    """Safe text on one line of at most `most` cells, cut behind a word where that costs little."""
+    flat = one_line(text, 2 * most)
+    if cell_len(flat) <= most:
+        return flat
+    kept, used = 0, 1
+    for character in flat:
+        used += get_character_cell_size(character)
+        if used > most:
+            break
+        kept += 1
+    cut = flat[:kept]
+    blank = cut.rfind(" ")
+    if flat[kept] != " " and 0 < kept - blank <= _LONG_WORD < blank:
+        cut = cut[:blank]
+    return f"{cut.rstrip()}…"
+
+
+_LONG_WORD = 18
+"""Cells that are given up for a whole word at the end."""
 
 
 def beginning(text: str, lines: int = 8, characters: int = 1_200) -> str:

@@ -11,7 +11,7 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from ragchat.tui.formatting import closeness_bar, one_line, place
+from ragchat.tui.formatting import closeness_bar, one_line, place, quoted
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
@@ -53,7 +53,7 @@ class SourceCard(Vertical):
         with Horizontal(classes="where"):
             yield Static(self._place(), classes="standing", markup=False)
             yield Static(f" “{one_line(source.quote, 200)}”", classes="in-drawer", markup=False)
-        yield Static(f"“{one_line(source.quote, 110)}”", classes="quote", markup=False)
+        yield Static(f"“{quoted(source.quote, 110)}”", classes="quote", markup=False)
         if source.also_in:
             also = one_line(", ".join(source.also_in), 300)
             yield Static(f"also in {also}", classes="section", markup=False)

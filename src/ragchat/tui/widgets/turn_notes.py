@@ -11,7 +11,7 @@ from textual.style import Style
 from ragchat.answering.coverage import coverage_line
 from ragchat.answering.receipt import receipt_line
 from ragchat.answering.turn import dropped_by
-from ragchat.tui.formatting import admitting, beginning, one_line, section_name, shown, with_keys
+from ragchat.tui.formatting import admitting, beginning, one_line, quoted, section_name, shown, with_keys
 from ragchat.tui.keys import key_for
 from ragchat.tui.offers import Offer, offer_of
 
@@ -163,7 +163,8 @@ def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
         return [verdict, _look("nothing in the notes resembles it at all")]
     nearest = min(trace.candidates, key=lambda candidate: candidate.distance)
     threshold = trace.threshold
-    origin = f"{threshold.origin}: {shown(threshold.story)}" if threshold.story else threshold.origin
+    story = shown(threshold.story).replace(" %", "\N{NO-BREAK SPACE}%")
+    origin = f"{threshold.origin}: {story}" if story else threshold.origin
     inspect = Style.from_meta({"@click": "screen.inspect"})
     lines = [
         verdict,
@@ -172,7 +173,7 @@ def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
             Content.assemble(
                 *_passage(nearest),
                 (f" at {nearest.distance:.3f}", "bold"),
-                (f"  “{one_line(nearest.chunk.content, 110)}”", _QUIET),
+                (f"  “{quoted(nearest.chunk.content, 110)}”", _QUIET),
             ),
         ),
         Line(
