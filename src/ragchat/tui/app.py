@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
-from textual.events import Event, Key
+from textual.events import Event, Key, Resize
 from textual.screen import Screen
 
 from ragchat import paths
@@ -34,6 +34,10 @@ read_alt_as_keys()
 read_alt_enter_as_new_line()
 
 
+_LEAST = (40, 10)
+"""Columns and rows."""
+
+
 class RagchatApp(App[int]):
     """One chat screen over one session; other screens are pushed on top and go away again."""
 
@@ -41,6 +45,7 @@ class RagchatApp(App[int]):
     CSS_PATH = ["styles/app.tcss", "styles/chat.tcss"]  # noqa: RUF012 -- Textual declares it
     ENABLE_COMMAND_PALETTE = False  # ours is another
     BINDINGS = keys.APP_KEYS
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 -- Textual declares it
     TOOLTIP_DELAY = 1.0
     NOTIFICATION_TIMEOUT = 6.0
     _has_theme = False
@@ -59,6 +64,7 @@ class RagchatApp(App[int]):
         self.demo = demo
         self.rebuild_agreed = False
         self.welcomes = False
+        self._is_small = False
         self.session: Session | None = None
         self._open_workspace = open_workspace
         self.chat = ChatScreen()
@@ -213,6 +219,18 @@ class RagchatApp(App[int]):
         self.chat.show_folder()
         self._housekeeping.look_again()
         self.open_session()
+
+    def on_resize(self, event: Resize) -> None:
+        """Under the least size one line is all that is shown, and goes away again."""
+        small = event.size.width < _LEAST[0] or event.size.height < _LEAST[1]
+        if small != self._is_small:
+            from ragchat.tui.screens.too_small import TooSmallScreen
+
+            self._is_small = small
+            if small:
+                self.push_screen(TooSmallScreen(*_LEAST))
+            elif isinstance(self.screen, TooSmallScreen):
+                self.pop_screen()
 
     async def on_event(self, event: Event) -> None:
         """Every key passes here first, whoever takes it."""

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from ragchat.tui.talk_desk import TalkDesk
 
 _EVERY_SECONDS = 0.1
-_TITLE_CELLS = 46
+_WIDEST, _AROUND = 78, 11
+"""Of the dialog; and its border, its padding, the scrollbar and the mark of the open one."""
+_ROOMY = 56
+"""So many columns have room for the time of day."""
 
 
 class ConversationsScreen(ModalScreen[str | None]):
@@ -39,7 +42,7 @@ class ConversationsScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """A line to search in, the list, what enter does."""
-        with Vertical(classes="dialog") as dialog:
+        with Vertical(classes="dialog lines") as dialog:
             dialog.border_title = "Conversations"
             yield Input(placeholder="search questions and answers", select_on_focus=False)
             yield OptionList()
@@ -140,6 +143,8 @@ class ConversationsScreen(ModalScreen[str | None]):
 
     def _line(self, summary: Summary) -> Content:
         here = "✓ " if summary.id == self._desk.current.id else "  "
-        title = Content(one_line(summary.title, 200)).truncate(_TITLE_CELLS, ellipsis=True, pad=True)
-        facts = f"  {summary.turns:>3}  {summary.used_at:%Y-%m-%d %H:%M}"
+        room = min(_WIDEST, self.app.size.width * 24 // 25) - _AROUND
+        when = f"{summary.used_at:%Y-%m-%d %H:%M}" if room >= _ROOMY else f"{summary.used_at:%Y-%m-%d}"
+        facts = f"  {summary.turns:>3}  {when}"
+        title = Content(one_line(summary.title, 200)).truncate(room - len(facts), ellipsis=True, pad=True)
         return Content.assemble((here, "$success"), title, (facts, "$quiet"))

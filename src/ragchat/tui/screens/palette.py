@@ -55,7 +55,7 @@ class PaletteScreen(ModalScreen[Item | None]):
 
     def compose(self) -> ComposeResult:
         """A line to type in, what is found, how much there is."""
-        with Vertical(classes="dialog palette") as dialog:
+        with Vertical(classes="dialog lines palette") as dialog:
             dialog.border_title = "Commands"
             yield Input(placeholder="action, document, section, conversation, model …", select_on_focus=False)
             yield OptionList()

@@ -58,12 +58,7 @@ class WelcomeScreen(ModalScreen[str]):
             server = Static(Content.styled("◌ looking for Ollama …", "$quiet"), id="server")
             server.border_title = "The model that answers"
             yield server
-            yield Static(
-                Content.styled(
-                    "Nothing is written into your notes, and nothing leaves this machine.", "$quiet"
-                ),
-                id="promise",
-            )
+            yield Static(Content.styled("Nothing is ever written into your notes.", "$quiet"), id="promise")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -94,7 +89,17 @@ class WelcomeScreen(ModalScreen[str]):
 
 
 def server_words(health: ServerHealth) -> Content:
-    """Found, found without a model, or not found; with the command to type."""
+    """Whether notes would leave this machine; what was found, with the command to type."""
+    if not health.loopback:
+        return Content.assemble(
+            (f"▲ notes leave this machine: the model server is {one_line(health.host, 80)}", "bold $warning"),
+            "\n",
+            _found(health),
+        )
+    return _found(health)
+
+
+def _found(health: ServerHealth) -> Content:
     from ragchat.answering.choice import SUGGESTED_MODEL
 
     chatting = [model.name for model in health.models if model.chats]
