@@ -71,15 +71,12 @@ def masks(lexical: Lexical) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]] |
     return [part.mask for part in lexical._parts]
 
 
-@pytest.fixture(
-    params=[(10**9, 16, 32), (0, 16, 32), (10**9, 0, 0)], ids=["postings", "columns", "few"], autouse=True
-)
+@pytest.fixture(params=[(10**9, 16), (0, 16), (10**9, 0)], ids=["postings", "columns", "few"], autouse=True)
 def _columns(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each way that the size of an index chooses, for small ones too."""
-    columns, looked_up, met = request.param
+    columns, looked_up = request.param
     monkeypatch.setattr("ragchat.index.postings._COLUMN_ROWS", columns)
     monkeypatch.setattr("ragchat.index.postings._LOOKED_UP_SHARE", looked_up)
-    monkeypatch.setattr("ragchat.index.lexical._MET_SHARE", met)
 
 
 @pytest.mark.usefixtures("_columns")

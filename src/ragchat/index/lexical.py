@@ -25,8 +25,6 @@ from ragchat.index.segment import Mask, Part
 Rows = npt.NDArray[np.integer[Any]]
 Scores = npt.NDArray[np.float32]
 
-_MET_SHARE = 32
-"""When more than one row in so many is met, going over all of them is cheaper than knowing which."""
 _BLOCK_ROWS = 1 << 16
 """A column is scored in blocks that stay in the processor's cache."""
 
@@ -167,7 +165,6 @@ class _Met:
         self.sums: Scores = np.zeros(size, dtype=np.float32)
         self._mask = mask
         self._rows: list[Rows] | None = []  # None: any row may have been met
-        self._count = 0
 
     def add(self, rows: Rows, counts: Rows, norm: Scores, weight: float) -> None:
         if self._mask is not None:
@@ -177,9 +174,6 @@ class _Met:
         self.sums[rows] = before + _worth(counts, norm[rows], weight)
         if self._rows is not None:
             self._rows.append(rows[before == 0])
-            self._count += len(self._rows[-1])
-            if self._count * _MET_SHARE > len(self.sums):
-                self._rows = None
 
     def add_column(self, column: Rows, norm: Scores, weight: float) -> None:
         for start in range(0, len(column), _BLOCK_ROWS):

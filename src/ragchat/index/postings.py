@@ -50,10 +50,11 @@ class Postings:
     def find(self, token: str) -> int:
         """The number of this term, -1 where no row holds it."""
         wanted = token.encode("utf-8", "surrogatepass")
+        text, start_of = self.text.data, self.text_starts.item  # a third of the time of indexing arrays
         low, high = 0, len(self.starts) - 1
         while low < high:
             middle = (low + high) // 2
-            if self.term(middle) < wanted:
+            if text[start_of(middle) : start_of(middle + 1)].tobytes() < wanted:
                 low = middle + 1
             else:
                 high = middle
