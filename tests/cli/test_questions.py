@@ -328,11 +328,15 @@ def test_a_filtered_answer_says_what_was_searched(ragchat: Ragchat, notes: Path)
     assert answer["coverage"] == {"indexed": 2, "failed": 0, "stale": 0, "outside": total - 2}
 
 
-def test_a_filtered_refusal_names_its_filter(ragchat: Ragchat, notes: Path, server: OllamaTestServer) -> None:
+def test_a_filtered_refusal_says_where_it_looked(
+    ragchat: Ragchat, notes: Path, server: OllamaTestServer
+) -> None:
     write_years(notes)
     told = ragchat("ask", f"in:work/ {OFF_TOPIC}", *NEAR)
     assert told.code == 1
-    assert told.out == f'NO ANSWER: nothing under cosine distance 0.700 for "{OFF_TOPIC}" (in:work/)\n'
+    assert told.out == f'NO ANSWER: nothing under cosine distance 0.700 for "{OFF_TOPIC}"\n'
+    assert "searched 2 of" in told.err
+    assert "notes (in:work/)" in told.err
     told = ragchat("ask", f"in:work/ after:2026 {ON_TOPIC}", *NEAR)
     assert told.code == 1
     assert "no passage of the notes lies in in:work/ after:2026" in told.err

@@ -9,15 +9,14 @@ from ragchat.retrieval.trace import RetrievalTrace
 def refusal_message(trace: RetrievalTrace) -> str:
     """`NO ANSWER: nothing under cosine distance 0.520 for "…"`: the whole question, on one line.
 
-    Its filters stand behind it: `… for "…" (in:house/)`.
-    `NOT FOUND SO FAR: …` while notes wait to be indexed.
+    `NOT FOUND SO FAR: …` while notes wait to be indexed. Scripts compare it, so that filters are told beside
+    it, in the coverage.
     """
     if any(candidate.verdict == "did not fit" for candidate in trace.candidates):
         return f'NO ANSWER: no source fits into the model\'s window for "{escape_line(trace.question)}"'
     # Over a part of the notes nothing can be denied.
     verdict = "NOT FOUND SO FAR" if trace.coverage.pending else "NO ANSWER"
-    among = f" ({escape_line(str(trace.filters))})" if trace.filters else ""
     return (
         f"{verdict}: nothing under cosine distance {trace.threshold.value:.3f} "
-        f'for "{escape_line(trace.question)}"{among}'
+        f'for "{escape_line(trace.question)}"'
     )
