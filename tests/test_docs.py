@@ -30,7 +30,7 @@ def notes(tmp_path: Path) -> Iterator[Path]:
 
 
 async def test_a_scene_plays_on_the_real_program(notes: Path) -> None:
-    answer = next(scene for scene in SCENES if scene.name == "answer-narrow")
+    answer = next(scene for scene in SCENES if scene.name == "answer")
     svg = await taken(answer, notes)
     words = " ".join(re.sub(r"<[^>]+>", " ", svg).replace("&#160;", " ").split())
     assert "qwen3:4b" in words

@@ -43,7 +43,7 @@ class Film:
         await self.stage.until(lambda: len(self.stage.app.chat.conversation.turns) > turns, "the turn")
         while not self.stage.finished():
             await self.take(_WORD_MS)
-        await self.stage.pilot.pause(0.3)
+        await self.stage.pilot.pause(1.0)
         await self.take(_READ_MS)
 
 

@@ -98,6 +98,15 @@ async def themes(stage: Stage) -> None:
     await stage.press("ctrl+t", shows="high-contrast")
 
 
+async def palette(stage: Stage) -> None:
+    """Commands, documents, sections, conversations, models, themes and settings by name."""
+    await answer(stage)
+    await stage.press("ctrl+p", shows="names")
+    await stage.pilot.press(*"lease")
+    await stage.until(lambda: "house/lease.md" in stage.text(), "what was found")
+    await stage.pilot.pause(1.0)
+
+
 async def help_page(stage: Stage) -> None:
     """Every key."""
     await stage.press("f1", shows="Everywhere")
@@ -147,5 +156,6 @@ SCENES = (
     Scene("settings", settings, "gruvbox-light"),
     Scene("conversations", conversations, "solarized-light"),
     Scene("themes", themes, "dracula"),
+    Scene("palette", palette, "ragchat-dark", NARROW),
     Scene("help", help_page, "ragchat-light"),
 )
