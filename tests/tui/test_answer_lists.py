@@ -84,3 +84,16 @@ async def test_a_bullet_is_copied_with_its_words() -> None:
 
 async def test_an_empty_item_has_its_bullet_too() -> None:
     assert (await shown(AnswerText(), EMPTY))[:3] == ["  •", "  • two", "  •"]
+
+
+async def test_an_item_that_is_taken_away_can_still_be_painted() -> None:
+    """The screen is painted from the layout before, until there is a new one."""
+    markdown = AnswerText(sources=1)
+    app = Stage(markdown)
+    async with app.run_test(size=(44, 30)) as pilot:
+        await markdown.append("- one\n- two")
+        await pilot.pause()
+        item = app.query(ListItem).first()
+        item._component_styles.clear()  # as Textual does first, when a widget is removed
+        item._rich_style_cache.clear()
+        assert item.render_lines(item.region.reset_offset)[0].text.strip() == "• one"

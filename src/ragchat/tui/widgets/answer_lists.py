@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Region
@@ -57,7 +58,8 @@ class ListItem(MarkdownParagraph):
         """The symbol stands in the padding of the first line."""
         strips = super().render_lines(crop)
         if strips and crop.y == 0 and crop.x == 0:
-            style = self.get_component_rich_style("list-item--symbol")
+            # None are left of a widget that is being removed and is painted once more.
+            style = self.get_component_rich_style("list-item--symbol", default=Style.null())
             rest = strips[0].crop(len(self.symbol), None)
             strips[0] = Strip.join([Strip([Segment(self.symbol, style)]), rest])
         return strips
