@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ragchat.errors import UsageError
 from ragchat.settings import Settings
+from ragchat.settings_file import write_entry
 from ragchat.settings_loader import load_settings, load_usable_settings, read_setting
 from ragchat.settings_schema import allowed_values, setting_range, setting_rows, setting_types
 
@@ -227,3 +228,38 @@ def test_the_line_of_a_wrong_entry_is_told_however_it_is_written(tmp_path: Path)
     assert settings == Settings()
     places = [problem.message.split(": ")[0].rpartition("line ")[2] for problem in problems]
     assert places == ["1", "4", "6", "7"]
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("a = " + "[" * 20_000, "nested too deeply"),
+        ("[retrieval]\nthreshold = " + "9" * 6000, "cannot be read"),
+        ("#" * (1 << 20) + "#", "larger than 1024 KB"),
+        ("[retrieval]\nthreshold" + ".a" * 5000 + " = 1", "threshold = {'a': "),
+    ],
+)
+def test_whatever_the_file_holds_costs_one_line(tmp_path: Path, content: str, line: str) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text(content)
+    with pytest.raises(UsageError) as caught:
+        load_settings(environ={}, config_file=file)
+    assert line in caught.value.message
+    assert len(caught.value.message) < 600
+
+
+def test_keys_that_are_nested_without_end_are_no_actions(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("[keys]\nviewer.back = 'x'\n" + ".".join("a" * 5000) + " = 1")
+    settings = load_settings(environ={}, config_file=file)
+    assert set(settings.keys) == {"viewer.back", "a.a"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGCHAT_CONFIG_DIR", str(tmp_path))
+    os.mkfifo(tmp_path / "config.toml")
+    with pytest.raises(UsageError, match="it is no file"):
+        load_settings(environ={})
+    with pytest.raises(UsageError, match="it is no file"):
+        write_entry("retrieval.threshold", 3)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ragchat.errors import StorageFailed, UsageError
 from ragchat.paths import make_private_dir
-from ragchat.settings_loader import config_file_path
+from ragchat.settings_loader import LARGEST, config_file_path
+from ragchat.toml_file import read_toml
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
@@ -53,7 +54,7 @@ def _changed(change: Callable[[TOMLDocument], None]) -> Path:
 
     path = config_file_path()
     try:
-        text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
+        text = read_toml(path, LARGEST)[0] if path.exists() else ""
         document = tomlkit.parse(text)
         change(document)
         _write(path, tomlkit.dumps(document))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import tomllib
+import reprlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -28,9 +28,15 @@ from ragchat.settings_schema import (
     spelled,
     typed,
 )
+from ragchat.toml_file import read_toml
 
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 200
+"""A value as a message shows it, however long or deep it is."""
 _Refuse = Callable[[UsageError], None]
 """What becomes of a problem: it is raised, or kept while the rest is read."""
+LARGEST = 1 << 20
+"""Bytes of a settings file."""
 _HINT = "ragchat config shows every setting, its value and where it comes from"
 
 
@@ -133,11 +139,10 @@ def _flags(flags: Mapping[str, object], types: Mapping[str, Any]) -> Iterator[tu
 def _read_file(path: Path, refuse: _Refuse) -> tuple[str, dict[str, object]]:
     """The settings file as text and as tables; nothing where there is none."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-        return text, tomllib.loads(text)
+        return read_toml(path, LARGEST)
     except (FileNotFoundError, NotADirectoryError):
         pass
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:
         refuse(UsageError(f"{path} cannot be read: {error}", hint=f"mend or remove {path}"))
     return "", {}
 
@@ -146,8 +151,11 @@ def _flat(table: object) -> dict[str, object]:
     """`[keys.viewer] back = "q"` and `viewer.back = "q"` under [keys] are the same: viewer.back -> "q"."""
     flat: dict[str, object] = {}
     for key, value in table.items() if isinstance(table, dict) else ():
-        inner = {f"{key}.{rest}": each for rest, each in _flat(value).items()}
-        flat.update(inner if isinstance(value, dict) else {key: value})
+        flat.update(
+            {f"{key}.{rest}": each for rest, each in value.items()}
+            if isinstance(value, dict)
+            else {key: value}
+        )
     return flat
 
 
@@ -199,7 +207,7 @@ def _checked(name: str, fitted: object | None, given: object, place: str) -> obj
         )
     if fitted is None or not in_range:
         raise UsageError(
-            f"{place}: {name} = {given!r} does not fit: it is {allowed_values(name)}", hint=_HINT
+            f"{place}: {name} = {_SHORT.repr(given)} does not fit: it is {allowed_values(name)}", hint=_HINT
         )
     return fitted
 

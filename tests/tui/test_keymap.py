@@ -99,6 +99,11 @@ def test_any_text_is_a_key_or_a_line(text: str) -> None:
         ({"chat.inspect": "h"}, "h is typed text there"),
         ({"chat.reindex": "plus"}, "+ is typed text there"),
         ({"prompt.new_line": "shift+a"}, "A is typed text there"),
+        ({"app.quit": "€"}, "typed text there"),
+        ({"app.quit": "🙂"}, "typed text there"),
+        ({"app.quit": "backspace"}, "typed text there"),
+        ({"chat.leave": "shift+delete"}, "typed text there"),
+        ({"chat.interrupt": "shift+left"}, "typed text there"),
     ],
 )
 def test_what_cannot_be_taken_costs_one_line_and_the_default_stays(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -192,3 +193,32 @@ async def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
         }
         assert colours
         assert all(colour.red == colour.green == colour.blue for colour in colours)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("primary = " + "[" * 20_000, "nested too deeply"),
+        ("primary = " + "9" * 10_000, "cannot be read"),
+        ("#" * 70_000, "larger than 64 KB"),
+        ('primary = "red"\n"' + "k" * 5000 + '" = 1', "unknown key 'kkk"),
+        ("primary = '\udcff'", "not UTF-8"),
+    ],
+)
+def test_whatever_a_theme_file_holds_costs_one_short_line(tmp_path: Path, content: str, line: str) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(content, "utf-8", errors="surrogateescape")
+    with pytest.raises(ThemeError, match=line) as caught:
+        read_theme(file)
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_theme_that_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "endless.toml").symlink_to("/dev/zero")
+    problems = load_shelf([tmp_path]).problems
+    assert problems == (
+        "theme endless.toml: cannot be read (it is no file)",
+        "theme pipe.toml: cannot be read (it is no file)",
+    )

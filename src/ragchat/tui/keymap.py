@@ -89,6 +89,10 @@ _SPELLINGS = {
 _MODIFIERS = ("ctrl", "alt", "shift", "super", "hyper", "meta")
 _SAME = {"ctrl+m": "enter", "ctrl+i": "tab", "ctrl+h": "backspace", "ctrl+left_square_bracket": "escape"}
 _SIGNS = frozenset(_character_to_key(chr(code)) for code in range(32, 127))
+_NEVER_TYPED = frozenset(
+    {"escape", "enter", "tab", "up", "down", "pageup", "pagedown", "insert", *(f"f{n}" for n in range(1, 25))}
+)
+"""Plain keys that write nothing: those a prompt needs are somebody's already."""
 _KNOWN = _SIGNS | {str(key.value) for key in Keys}
 
 
@@ -195,7 +199,9 @@ def _read(action: str, given: object) -> list[str]:
 
 
 def _is_typed(key: str) -> bool:
-    return len(key) == 1 or key in _SIGNS
+    """Whether a prompt takes the key itself: it writes, deletes or moves the cursor."""
+    *modifiers, base = key.split("+")
+    return set(modifiers) <= {"shift"} and base not in _NEVER_TYPED
 
 
 def _keys_of(binding: Binding, changed: Mapping[str, str] | None = None) -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
+from ragchat.toml_file import read_toml
 from ragchat.tui.default_theme import DEFAULT
 
 _COLORS = (
@@ -68,13 +69,15 @@ def load_shelf(folders: Iterable[Path]) -> Shelf:
 def read_theme(path: Path) -> Theme:
     """One file as a theme. Raises ThemeError with one line."""
     try:
-        if path.stat().st_size > _LARGEST:
-            raise ThemeError("larger than 64 KB")
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ThemeError(f"cannot be read ({type(error).__name__})") from error
+        _, table = read_toml(path, _LARGEST)
+    except OSError as error:
+        raise ThemeError(f"cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise ThemeError("cannot be read (it is not UTF-8)") from error
     except tomllib.TOMLDecodeError as error:
         raise ThemeError(f"is no TOML: {error}") from error
+    except ValueError as error:
+        raise ThemeError(f"cannot be read ({error})") from error
     return theme_of(table, default_name=path.stem)
 
 
@@ -82,7 +85,7 @@ def theme_of(table: Mapping[str, object], *, default_name: str) -> Theme:
     """A checked theme. Raises ThemeError that names the key."""
     unknown = [key for key in table if key not in (*_COLORS, *_FLAGS, "name", "variables")]
     if unknown:
-        raise ThemeError(f"unknown key {unknown[0]!r}")
+        raise ThemeError(f"unknown key {unknown[0][:40]!r}")
     if "primary" not in table:
         raise ThemeError("needs a colour named 'primary'")
     name = table.get("name", default_name)
