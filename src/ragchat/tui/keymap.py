@@ -16,7 +16,7 @@ from typing import NamedTuple
 from textual.binding import Binding, BindingType
 from textual.keys import Keys, _character_to_key
 
-from ragchat.tui import keys
+from ragchat.tui import keys, page_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,21 +54,21 @@ TOPICS: tuple[Topic, ...] = (
     Topic("pane", "In the conversation and the sources", keys.PANE, ("chat", "app")),
     Topic("conversation", "In the conversation", keys.CONVERSATION, ("pane", "chat", "app")),
     Topic("sources", "In the sources", keys.SOURCES, ("pane", "chat", "app")),
-    Topic("viewer", "In the source viewer", [*keys.DOCUMENT, *keys.VIEWER]),
-    Topic("inspector", "In the inspector", [*keys.INSPECTOR, *keys.INSPECTOR_PAGE]),
-    Topic("prompt_page", "Looking at a prompt", keys.PROMPT_PAGE),
-    Topic("calibration", "Calibrating the threshold", keys.CALIBRATION),
-    Topic("index", "In the index view", [*keys.INDEX, *keys.INDEX_PAGE]),
-    Topic("list", "When choosing from a list", keys.LIST),
-    Topic("palette", "Among the commands", keys.PALETTE),
-    Topic("jump", "Jumping", keys.JUMP),
-    Topic("welcome", "At the first start", keys.WELCOME),
-    Topic("folder", "When choosing a folder", keys.FOLDER),
-    Topic("settings", "Among the settings", keys.SETTINGS),
-    Topic("models", "Among the models", keys.MODELS),
-    Topic("conversations", "Among the conversations", keys.CONVERSATIONS),
-    Topic("confirm", "When asked yes or no", keys.CONFIRM),
-    Topic("help", "On the page of keys", keys.HELP),
+    Topic("viewer", "In the source viewer", [*page_keys.DOCUMENT, *page_keys.VIEWER]),
+    Topic("inspector", "In the inspector", [*page_keys.INSPECTOR, *page_keys.INSPECTOR_PAGE]),
+    Topic("prompt_page", "Looking at a prompt", page_keys.PROMPT_PAGE),
+    Topic("calibration", "Calibrating the threshold", page_keys.CALIBRATION),
+    Topic("index", "In the index view", [*page_keys.INDEX, *page_keys.INDEX_PAGE]),
+    Topic("list", "When choosing from a list", page_keys.LIST),
+    Topic("palette", "Among the commands", page_keys.PALETTE),
+    Topic("jump", "Jumping", page_keys.JUMP),
+    Topic("welcome", "At the first start", page_keys.WELCOME),
+    Topic("folder", "When choosing a folder", page_keys.FOLDER),
+    Topic("settings", "Among the settings", page_keys.SETTINGS),
+    Topic("models", "Among the models", page_keys.MODELS),
+    Topic("conversations", "Among the conversations", page_keys.CONVERSATIONS),
+    Topic("confirm", "When asked yes or no", page_keys.CONFIRM),
+    Topic("help", "On the page of keys", page_keys.HELP),
 )
 
 WHILE_TYPING = frozenset({"chat", "app", "prompt", "conversations", "folder"})

@@ -13,7 +13,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from ragchat.evaluation.calibration import DEFAULT_COST, Replay, replay
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.calibrating import COSTS, Examined, Left, examine_folder
 from ragchat.tui.following import as_ragchat_error
 from ragchat.tui.formatting import one_line, with_keys
@@ -35,7 +35,7 @@ _EVERY_SECONDS = 0.1
 class CalibrationScreen(Screen[None]):
     """The questions are asked once; moving the line judges their outcomes again and keeps nothing."""
 
-    BINDINGS = keys.CALIBRATION
+    BINDINGS = page_keys.CALIBRATION
     CSS_PATH = "../styles/calibration.tcss"
 
     def __init__(self, session: Session) -> None:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import count, folder_name, megabytes, shown
 from ragchat.tui.keys import key_for
 from ragchat.tui.widgets.key_bar import KeyBar
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class ConfirmScreen(ModalScreen[bool]):
     """True for yes."""
 
-    BINDINGS = keys.CONFIRM
+    BINDINGS = page_keys.CONFIRM
     CSS_PATH = "../styles/dialog.tcss"
     escape_label = "No"
 

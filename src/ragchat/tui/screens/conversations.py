@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import count, one_line
 from ragchat.tui.widgets.key_bar import KeyBar
 
@@ -31,7 +31,7 @@ _ROOMY = 56
 class ConversationsScreen(ModalScreen[str | None]):
     """The conversation to go on with; None for the open one. What is typed searches titles and words."""
 
-    BINDINGS = keys.CONVERSATIONS
+    BINDINGS = page_keys.CONVERSATIONS
     CSS_PATH = "../styles/dialog.tcss"
 
     def __init__(self, desk: TalkDesk) -> None:

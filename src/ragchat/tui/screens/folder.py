@@ -15,7 +15,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.folder_paths import completed, folders_like
 from ragchat.tui.formatting import folder_name, one_line
 from ragchat.tui.keys import key_for
@@ -25,7 +25,7 @@ from ragchat.tui.widgets.key_bar import KeyBar
 class FolderScreen(ModalScreen[Path | None]):
     """The folder to open; None when none was chosen."""
 
-    BINDINGS = keys.FOLDER
+    BINDINGS = page_keys.FOLDER
     CSS_PATH = "../styles/dialog.tcss"
 
     def __init__(self, recent: Sequence[Path], current: Path | None) -> None:

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.keymap import TOPICS, Topic, keys_now
 from ragchat.tui.widgets.key_bar import KeyBar
 
@@ -21,7 +21,7 @@ _KEY_CELLS = 12
 class HelpScreen(Screen[None]):
     """Keys by where they work. active: the bindings of where one comes from."""
 
-    BINDINGS = keys.HELP
+    BINDINGS = page_keys.HELP
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 -- Textual declares it
     CSS_PATH = "../styles/pages.tcss"
 

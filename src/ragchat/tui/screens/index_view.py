@@ -11,7 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from ragchat.index.scan import note_path
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.following import as_ragchat_error
 from ragchat.tui.formatting import bar, count, one_line, shown
 from ragchat.tui.keys import key_for
@@ -37,7 +37,7 @@ _EVERY_SECONDS = 0.25
 class IndexScreen(Screen[None]):
     """Reads the index when it opens, and again whenever indexing has ended."""
 
-    BINDINGS = keys.INDEX_PAGE
+    BINDINGS = page_keys.INDEX_PAGE
     CSS_PATH = "../styles/index_view.tcss"
 
     def __init__(self, session: Session) -> None:

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from ragchat.answering.turn import source_of
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import one_line, place, with_keys
 from ragchat.tui.inspection import ORDERS, Inspection, Order
 from ragchat.tui.messages import ThresholdSet
@@ -42,7 +42,7 @@ _NAMES: dict[Order, str] = {
 class InspectorScreen(Screen[None]):
     """Sorted by distance at first, with the threshold drawn as a line through the list."""
 
-    BINDINGS = keys.INSPECTOR_PAGE
+    BINDINGS = page_keys.INSPECTOR_PAGE
     CSS_PATH = "../styles/inspector.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 -- Textual declares it
 

@@ -9,14 +9,14 @@ from textual.events import Click, Key
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.jumping import Place
 
 
 class JumpScreen(ModalScreen[Place | None]):
     """The place that was chosen; any other key leaves all as it is."""
 
-    BINDINGS = keys.JUMP
+    BINDINGS = page_keys.JUMP
     CSS_PATH = "../styles/jump.tcss"
 
     def __init__(self, letters: Mapping[str, Place]) -> None:

@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import megabytes, one_line, shown, with_keys
 from ragchat.tui.widgets.key_bar import KeyBar
 from ragchat.tui.widgets.pull_line import how_far, pull_bar
@@ -29,7 +29,7 @@ _NAME_CELLS = 26
 class ModelScreen(ModalScreen[str | None]):
     """The model that was chosen; None when none was. A pull goes on when this is left."""
 
-    BINDINGS = keys.MODELS
+    BINDINGS = page_keys.MODELS
     CSS_PATH = "../styles/dialog.tcss"
 
     def __init__(self, desk: ModelDesk) -> None:

@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import count
 from ragchat.tui.fuzzy import best
 from ragchat.tui.palette_items import Item, at_hand, looked_up, of_models
@@ -43,7 +43,7 @@ class Found(Message):
 class PaletteScreen(ModalScreen[Item | None]):
     """The chosen row; None when none was. Nothing typed: the actions, those that are used most first."""
 
-    BINDINGS = keys.PALETTE
+    BINDINGS = page_keys.PALETTE
     CSS_PATH = "../styles/dialog.tcss"
 
     def __init__(self) -> None:

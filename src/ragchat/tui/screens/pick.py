@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.widgets.key_bar import KeyBar
 
 
@@ -27,7 +27,7 @@ class Choice:
 class PickScreen(ModalScreen[str | None]):
     """The chosen value; None when nothing was. `preview` is told each value the cursor comes to."""
 
-    BINDINGS = keys.LIST
+    BINDINGS = page_keys.LIST
     CSS_PATH = "../styles/dialog.tcss"
 
     def __init__(

@@ -12,7 +12,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from ragchat.answering.request import would_be_sent
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import count, one_line, shown
 from ragchat.tui.widgets.key_bar import KeyBar
 
@@ -28,7 +28,7 @@ _WHO = {"system": "System", "user": "User"}
 class PromptPage(Screen[None]):
     """Every message word for word; control characters are written out, as they are in what is sent."""
 
-    BINDINGS = keys.PROMPT_PAGE
+    BINDINGS = page_keys.PROMPT_PAGE
     CSS_PATH = "../styles/inspector.tcss"
 
     def __init__(self, inspection: Inspection, answer: Answer | None, settings: OllamaSettings) -> None:

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from ragchat.errors import RagchatError
 from ragchat.settings_loader import config_file_path
 from ragchat.settings_schema import SettingRow, setting_rows
-from ragchat.tui import changing, keys
+from ragchat.tui import changing, page_keys
 from ragchat.tui.formatting import folder_name, one_line
 from ragchat.tui.widgets.key_bar import KeyBar
 
@@ -29,7 +29,7 @@ _VALUE_CELLS = 30
 class SettingsScreen(Screen[None]):
     """A list by sections, what the chosen one means, and a line to type its value into."""
 
-    BINDINGS = keys.SETTINGS
+    BINDINGS = page_keys.SETTINGS
     CSS_PATH = "../styles/settings.tcss"
 
     def __init__(self, settings: Settings, begin_at: str = "") -> None:

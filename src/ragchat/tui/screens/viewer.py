@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from ragchat.index.scan import note_path
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import one_line, place, place_name
 from ragchat.tui.messages import SpanVerified
 from ragchat.tui.screens.viewed import ActsOnDocument
@@ -34,7 +34,7 @@ def _distance(source: TurnSource) -> str:
 class ViewerScreen(ActsOnDocument):
     """Shows the note as it is now, and says whether the cited words still stand there."""
 
-    BINDINGS = keys.VIEWER
+    BINDINGS = page_keys.VIEWER
     CSS_PATH = "../styles/viewer.tcss"
 
     def __init__(

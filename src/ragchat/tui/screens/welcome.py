@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import folder_name, one_line
 from ragchat.tui.widgets.key_bar import KeyBar
 
@@ -34,7 +34,7 @@ class Looked(Message):
 class WelcomeScreen(ModalScreen[str]):
     """Dismissed with what to do: "choose", "sample", or "here" for the folder one stands in."""
 
-    BINDINGS = keys.WELCOME
+    BINDINGS = page_keys.WELCOME
     CSS_PATH = "../styles/welcome.tcss"
     escape_label = "Skip"
 

@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import one_line, section_name
 from ragchat.tui.widgets.row_list import RowList
 
@@ -34,7 +34,7 @@ _AXIS, _NARROW_AXIS, _WIDE = 28, 11, 100
 class CandidateList(RowList):
     """Verdict, place on the axis of distances, ranks, score, passage. Left of the line is evidence."""
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.INSPECTOR
+    BINDINGS: ClassVar[list[BindingType]] = page_keys.INSPECTOR
     HEAD = 1
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.wrapping import Rows, drawn, wrap
 
 Span = tuple[int, int]
@@ -36,7 +36,7 @@ class DocumentView(ScrollView, can_focus=True):
         "document-view--found",
     }
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.DOCUMENT
+    BINDINGS: ClassVar[list[BindingType]] = page_keys.DOCUMENT
 
     def __init__(self) -> None:
         super().__init__(id="document")

@@ -12,7 +12,7 @@ from textual.widgets import Markdown
 from textual.widgets.markdown import MarkdownBlock
 
 from ragchat.answering.markdown import answer_parser
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import shown
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -21,7 +21,7 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.DO
 class Rendered(VerticalScroll, can_focus=True):
     """Links, images and HTML of a note stay text, as in an answer."""
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.DOCUMENT
+    BINDINGS: ClassVar[list[BindingType]] = page_keys.DOCUMENT
 
     def __init__(self) -> None:
         super().__init__(id="rendered")

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 
-from ragchat.tui import keys
+from ragchat.tui import page_keys
 from ragchat.tui.formatting import one_line
 from ragchat.tui.shelved import GLYPHS, Shelved
 from ragchat.tui.widgets.row_list import RowList
@@ -22,7 +22,7 @@ _NAME_SHARE = 0.5
 class ShelfList(RowList):
     """One line a document."""
 
-    BINDINGS: ClassVar[list[BindingType]] = keys.INDEX
+    BINDINGS: ClassVar[list[BindingType]] = page_keys.INDEX
 
     def __init__(self) -> None:
         super().__init__("shelf")
