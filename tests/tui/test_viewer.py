@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import signal
 import stat
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragchat.evaluation.collection import Collection, collected_path
-from ragchat.tui.editor import NoEditor, editor_command
+from ragchat.tui.editor import NoEditor, editor_command, run_editor
 from ragchat.tui.finding import next_place, places_of
 from ragchat.tui.widgets.document_view import DocumentView
 from ragchat.tui.widgets.rendered import Rendered
@@ -159,6 +162,22 @@ async def test_e_opens_the_users_editor_at_the_line(tmp_path: Path, monkeypatch:
         (folder / "house/lease.md").write_bytes(b"%PDF\0\0")
         await stage.pilot.press("e")
         await stage.until(lambda: "no text file" in stage.text(), "the word")
+        monkeypatch.setattr(Path, "read_bytes", refused)
+        await stage.pilot.press("e")
+        await stage.until(lambda: "cannot be read: Permission denied" in stage.text(), "the reason")
+
+
+def refused(path: Path) -> bytes:
+    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGQUIT"), reason="what POSIX terminals send")
+@pytest.mark.parametrize("typed", ["INT", "QUIT"])
+def test_what_stops_an_editor_does_not_stop_the_program(typed: str) -> None:
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGQUIT)
+    script = f"kill -{typed} $PPID; ulimit -c 0; kill -{typed} $$; exit 7"
+    assert run_editor(["sh", "-c", script]) == -getattr(signal, f"SIG{typed}")
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGQUIT)) == before
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Callable
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 
 _Arguments = Callable[[str, int], list[str]]
@@ -60,3 +62,22 @@ def editor_command(path: Path, line: int) -> tuple[list[str], bool]:
         arguments = at_line(str(path), line) if at_line and line else [str(path)]
         return [*words, *arguments], bool(at_line and line)
     raise NoEditor("no editor is set: put EDITOR=vim (or nano, hx, code …) into your shell's start-up file")
+
+
+def run_editor(command: Sequence[str]) -> int:
+    """Run it to its end in this terminal, and return its exit code. In the main thread. Raises OSError.
+
+    What is typed to stop the editor reaches every program of the terminal: it must not end this one. A
+    handler that does nothing is not inherited, as being ignored would be.
+    """
+    typed = [getattr(signal, name) for name in ("SIGINT", "SIGQUIT") if hasattr(signal, name)]
+    before = {number: signal.signal(number, _not_for_us) for number in typed}
+    try:
+        return subprocess.run(command, check=False).returncode
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _not_for_us(number: int, frame: object) -> None:
+    """Stay."""

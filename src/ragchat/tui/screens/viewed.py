@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING, cast
 
 from textual import on
@@ -189,19 +188,23 @@ class ActsOnDocument(Screen[None]):
 
     def action_edit(self) -> None:
         """Open the note in the user's editor at the line, and come back to the note as it is then."""
-        from ragchat.tui.editor import NoEditor, editor_command
+        from ragchat.tui.editor import NoEditor, editor_command, run_editor
 
         path = note_path(self.session.folder, self.source.document)
         if not path.is_file():
             self.notify("The note is no longer there.", severity="warning")
             return
-        if (line := self._line_of_file(path.read_bytes())) is None:
-            self.notify("This is no text file: o opens it in its own program.", severity="warning")
+        try:
+            if (line := self._line_of_file(path.read_bytes())) is None:
+                self.notify("This is no text file: o opens it in its own program.", severity="warning")
+                return
+        except OSError as error:
+            self.notify(f"The note cannot be read: {error.strerror}.", severity="warning", markup=False)
             return
         try:
             command, at_line = editor_command(path, line)
             with self.app.suspend():
-                ended = subprocess.run(command, check=False).returncode
+                ended = run_editor(command)
         except NoEditor as error:
             self.notify(str(error)[0].upper() + str(error)[1:], severity="warning", markup=False)
         except (OSError, SuspendNotSupported) as error:
