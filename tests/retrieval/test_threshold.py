@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from ragchat.embedding.embedder import Embedder
-from ragchat.errors import IndexMissing, IndexStale
+from ragchat.errors import IndexMissing, IndexStale, StorageFailed
 from ragchat.index.protocol import Index
 from ragchat.retrieval.threshold import (
     current_threshold,
@@ -70,6 +70,20 @@ def test_the_automatic_one_is_kept_and_needs_no_model_afterwards() -> None:
     assert current_threshold(index, AUTO) == made
     assert not needs_refresh(index, AUTO)
     assert refresh_threshold(index, UNTOUCHABLE, AUTO) == made
+
+
+def test_a_threshold_that_cannot_be_kept_is_used_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk must not stop a question over an index that is whole."""
+    index, memory = indexed(60)
+    made = refresh_threshold(index, EMBEDDER, AUTO)
+    index, memory = indexed(60)
+
+    def full(key: str, value: str) -> None:
+        raise StorageFailed("no space is left")
+
+    monkeypatch.setattr(memory, "write_value", full)
+    assert refresh_threshold(index, EMBEDDER, AUTO) == made
+    assert needs_refresh(index, AUTO)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from ragchat.embedding.embedder import Embedder
+from ragchat.errors import StorageFailed
 from ragchat.index.protocol import Index, IndexStamp
 from ragchat.retrieval.adaptive import gate_version, read_gate
 from ragchat.retrieval.calibrated import kept_calibration, moved
@@ -83,13 +85,18 @@ def refresh_threshold(index: Index, embedder: Embedder, settings: RetrievalSetti
 
 
 def renew_threshold(index: Index, embedder: Embedder, settings: RetrievalSettings) -> Threshold:
-    """The automatic threshold, measured on what the index holds now. Raises as `refresh_threshold` does."""
+    """The automatic threshold, measured on what the index holds now. Raises as `refresh_threshold` does.
+
+    Where it cannot be kept (a full disk, a folder that may only be read) it is measured again the next time.
+    """
     generation = index.generation()  # read first: what is written meanwhile makes it outdated
     snapshot = index.snapshot()
     require_same_embedder(snapshot.stamp.embedder, embedder.stamp)
     questions = load_off_topic_questions()
     threshold = calibrate(snapshot, off_topic_asked(embedder, questions), settings)
-    _write(index, snapshot.stamp, KeptThreshold(threshold, snapshot.chunk_count, _made_with(), generation))
+    with suppress(StorageFailed):
+        kept = KeptThreshold(threshold, snapshot.chunk_count, _made_with(), generation)
+        _write(index, snapshot.stamp, kept)
     return moved(threshold, kept_calibration(index))
 
 
