@@ -22,8 +22,11 @@ BEFORE, NEW = "When does the lease end?", "And the notice?"
 class Distances:
     """Gives the two passages (lease, garden) these distances for each text that is searched."""
 
-    def __init__(self, distances: Mapping[str, tuple[float, float]]) -> None:
+    def __init__(
+        self, distances: Mapping[str, tuple[float, float]], words: Mapping[str, int] | None = None
+    ) -> None:
         self._distances = distances
+        self._words = words or {}
         self.searched: list[str] = []
 
     def sources(self) -> Mapping[str, Source]:
@@ -35,7 +38,10 @@ class Distances:
         self.searched.append(question)
         near = self._distances[question]
         chunks = (a_chunk(), a_chunk(GARDEN, "garden.md", ("Garden",), 0))
-        candidates = [a_candidate(chunk, at + 1, distance=near[at]) for at, chunk in enumerate(chunks)]
+        candidates = [
+            replace(a_candidate(chunk, at + 1, distance=near[at]), bm25_rank=self._words.get(question))
+            for at, chunk in enumerate(chunks)
+        ]
         trace = a_trace(question)
         judged = judge(candidates, trace.threshold.value, 4)
         return replace(trace, candidates=judged, nearest=min(near))
@@ -69,6 +75,21 @@ def test_an_earlier_hit_is_no_evidence_for_what_has_nothing_to_do_with_it(
     assert trace.refused
     assert trace.nearest is not None
     assert trace.nearest > trace.threshold.value
+
+
+def test_what_the_new_question_finds_first_by_a_word_of_its_own_is_evidence_though_it_was_before() -> None:
+    distances = {f"{BEFORE} {NEW}": (0.29, 0.9), BEFORE: (0.3, 0.9), NEW: (0.65, 0.9)}
+    found = retrieve_follow_up(Distances(distances, {NEW: 1}), NEW, BEFORE, EVERYWHERE)
+    assert [source.distance for source in found.sources] == [0.29]
+    assert retrieve_follow_up(Distances(distances), NEW, BEFORE, EVERYWHERE).refused
+
+
+def test_once_it_has_passed_what_both_questions_find_is_sent() -> None:
+    trace = followed("How much sun?", together=(0.31, 0.4), alone=(0.9, 0.6), before=(0.3, 0.6))
+    assert [(source.chunk.document, source.distance) for source in trace.sources] == [
+        ("house/lease.md", 0.31),
+        ("garden.md", 0.4),
+    ]
 
 
 def test_what_is_near_to_the_new_question_alone_stays_evidence() -> None:

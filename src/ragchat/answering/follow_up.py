@@ -3,12 +3,17 @@
 "And the notice period?" means little without the question before it. But searched together, anything at all
 would find the evidence of that question once more: "hello" after a hit is still near to the hit. So a passage
 counts at its distance from both together only where the new question brings it nearer than the earlier one
-had it; everywhere else at its distance from the new question alone. The threshold is that of both together
-and at most the folder's: what loosens the gate for the earlier question says nothing about the new one.
-The new question's own is no measure: it has few words and names no topic, which is why it is a follow-up.
+had it, or where it is what the new question finds first by itself and holds a word of it; everywhere else at
+its distance from the new question alone. The threshold is that of both together and at most the folder's:
+what loosens the gate for the earlier question says nothing about the new one. The new question's own is no
+measure: it has few words and names no topic, which is why it is a follow-up.
 
-Measured on the sample notes: of 8 follow-ups 7 find evidence (asked alone 3), of 216 off-topic ones 6.9 %
-(asked alone 4.6 %; at the folder's threshold with no passage brought nearer by less than 0.02, 10.6 %).
+Once the new question has passed, what both together find is sent: the answer often stands in the passage that
+answered the first.
+
+Measured on the sample notes with 22 follow-ups: 17 find evidence, 16 the passage with the answer (11 before a
+question's own first passage counted and before what both find was sent). Of 217 off-topic ones 2.8 % find
+something (1.8 % asked alone); over two notes only, 4.6 %.
 """
 
 from __future__ import annotations
@@ -31,17 +36,29 @@ def retrieve_follow_up(retriever: Retrieves, question: str, follows: str, scope:
     earlier, alone = retriever.retrieve(follows, scope), retriever.retrieve(question, scope)
     if both.refused:
         return _told(alone, follows, alone)
+    threshold = _no_higher_than_the_folders(both.threshold)
+    own = _found_first(alone)
+    sent = {source.chunk_id for source in both.sources}
     candidates = [
         candidate
         if candidate.distance < _distance(earlier, candidate.chunk_id) - NEARER_BY
+        or (candidate.chunk_id == own and own in sent)
         else replace(candidate, distance=max(candidate.distance, _distance(alone, candidate.chunk_id)))
         for candidate in both.candidates
     ]
-    threshold = _no_higher_than_the_folders(both.threshold)
+    if any(candidate.distance <= threshold.value for candidate in candidates):
+        found = {candidate.chunk_id: candidate for candidate in both.candidates if candidate.chunk_id in sent}
+        candidates = [found.get(candidate.chunk_id, candidate) for candidate in candidates]
     judged = judge(candidates, threshold.value, len(both.sources))
     nearest = min(candidate.distance for candidate in judged)
     trace = replace(both, candidates=judged, threshold=threshold, nearest=nearest)
     return _told(alone if trace.refused else trace, follows, alone)
+
+
+def _found_first(trace: RetrievalTrace) -> int | None:
+    """The passage that a question puts first, if it holds a word of it: else it is first by chance."""
+    first = trace.candidates[0] if trace.candidates else None
+    return first.chunk_id if first is not None and first.bm25_rank is not None else None
 
 
 def _no_higher_than_the_folders(threshold: Threshold) -> Threshold:
