@@ -72,5 +72,10 @@ def _write(path: Path, text: str) -> None:
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=path.parent, prefix=".config-", delete=False
     ) as new:
-        new.write(text)
-    Path(new.name).replace(path)
+        try:
+            new.write(text)
+            new.close()
+            Path(new.name).replace(path)
+        except BaseException:
+            Path(new.name).unlink(missing_ok=True)
+            raise

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import stat
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from ragchat.answering.citations import attach_citations
 from ragchat.answering.conversation import Conversation
 from ragchat.answering.events import Answer
+from ragchat.answering.export import export_markdown
+from ragchat.answering.turn import Turn, TurnSource, line_of, read_turn, turn_of
 from ragchat.errors import StorageFailed
 from ragchat.retrieval.trace import RetrievalTrace
 from tests.answering.making import a_chunk, a_trace
@@ -142,3 +147,28 @@ def test_hostile_texts_stay_texts_in_the_export(conversation: Conversation, tmp_
     assert not {"html_inline", "image"} & set(inner)
     assert "html_block" not in [token.type for token in tokens]
     assert sum(token.type == "fence" for token in tokens) == 1
+
+
+_ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+
+
+@given(
+    st.sampled_from([field.name for field in fields(Turn)]),
+    st.sampled_from([field.name for field in fields(TurnSource)]),
+    _ANYTHING | st.lists(_ANYTHING, max_size=2) | st.dictionaries(st.text(max_size=3), _ANYTHING, max_size=2),
+)
+def test_whatever_stands_in_a_line_is_a_turn_that_can_be_shown_or_none(
+    name: str, of_source: str, value: object
+) -> None:
+    whole = json.loads(line_of(turn_of(an_answer())))
+    source = whole["sources"][0]
+    for changed in (whole | {name: value}, whole | {"sources": [source | {of_source: value}]}):
+        if (turn := read_turn(json.dumps(changed).encode())) is not None:
+            assert "\x1b" not in export_markdown([turn], Path("/notes"))
+
+
+@pytest.mark.parametrize("value", ["0.3", None, [0.3], 10**400])
+def test_a_distance_that_is_no_number_is_a_damaged_line(value: object) -> None:
+    kept = json.loads(line_of(turn_of(an_answer())))
+    kept["sources"][0]["distance"] = value
+    assert read_turn(json.dumps(kept).encode()) is None

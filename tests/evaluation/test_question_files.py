@@ -159,6 +159,7 @@ def test_an_id_stands_for_one_question(tmp_path: Path) -> None:
     [
         ("q.toml", b"question = 3", r"write each question under \[\[question\]\]"),
         ("q.toml", b"[[question", "is no TOML"),
+        ("q.toml", b"n = " + b"9" * 6000, "is no TOML"),
         ("q.jsonl", b"\n\n", "holds no question"),
         ("q.jsonl", b"\xff\xfe", "is not UTF-8"),
         ("missing.jsonl", None, "cannot be read"),

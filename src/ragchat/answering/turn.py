@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ragchat.answering.events import Answer
 from ragchat.answering.receipt import receipt_line
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
+
+Outcome = Literal["answered", "refused", "stopped", "failed"]
+AnsweredBy = Literal["model", "quotation", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,10 @@ class Turn:
 
     asked_at: str
     question: str
-    outcome: Literal["answered", "refused", "stopped", "failed"]
+    outcome: Outcome
     text: str | None
     message: str | None
-    answered_by: Literal["model", "quotation", "none"]
+    answered_by: AnsweredBy
     model: str | None
     abstained: bool
     sources: tuple[TurnSource, ...]
@@ -131,14 +134,38 @@ def read_turn(line: bytes) -> Turn | None:
         turn = Turn(**{**_known(Turn, kept), "sources": sources, "dropped": dropped, "id": named})
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
-    return turn if isinstance(turn.question, str) and isinstance(turn.text, str | None) else None
+    return turn if [source.number for source in sources] == list(range(1, len(sources) + 1)) else None
 
 
 def _read_source(kept: Mapping[str, Any]) -> TurnSource:
     known = _known(TurnSource, kept)
+    if known["start"] > known["end"]:
+        raise ValueError("the range is turned round")
     return TurnSource(**{**known, "also_in": tuple(known.get("also_in", ()))})
 
 
 def _known(kind: type[Turn | TurnSource], kept: Mapping[str, Any]) -> dict[str, Any]:
-    names = {field.name for field in fields(kind)}
-    return {name: value for name, value in kept.items() if name in names}
+    """The fields that this version knows. Raises TypeError for a value that could not be shown."""
+    known = {field.name: (kept[field.name], str(field.type)) for field in fields(kind) if field.name in kept}
+    for name, (value, kind_of_it) in known.items():
+        if not _FITS[kind_of_it](value):
+            raise TypeError(f"{name} is no {kind_of_it}")
+    return {name: value for name, (value, _) in known.items()}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15
+
+
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    "str": lambda value: isinstance(value, str),
+    "str | None": lambda value: isinstance(value, str | None),
+    "bool": lambda value: isinstance(value, bool),
+    "int": lambda value: type(value) is int and 0 <= value < 1 << 53,
+    "float": lambda value: _is_number(value) or value != value,
+    "Outcome": lambda value: value in get_args(Outcome),
+    "AnsweredBy": lambda value: value in get_args(AnsweredBy),
+    "tuple[str, ...]": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
+    "tuple[TurnSource, ...]": lambda value: isinstance(value, list),
+}
+"""What each kind of field must hold: anybody may have written the file."""

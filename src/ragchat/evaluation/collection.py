@@ -151,10 +151,14 @@ class Collection:
     def _write(self, lines: list[str]) -> None:
         try:
             handle, temporary = tempfile.mkstemp(dir=self.path.parent, suffix=".part")
+        except OSError as error:
+            raise _not_kept(self.path, error) from error
+        try:
             with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
                 file.writelines(f"{line}\n" for line in lines)
             Path(temporary).replace(self.path)
         except OSError as error:
+            Path(temporary).unlink(missing_ok=True)
             raise _not_kept(self.path, error) from error
 
 

@@ -110,7 +110,7 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[str, object]]:
 def _toml_tables(path: Path, text: str) -> Iterator[tuple[str, object]]:
     try:
         content = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise UsageError(f"{path} is no TOML: {error}", hint=_HINT) from error
     tables = content.get("question", [])
     if not isinstance(tables, list):

@@ -80,7 +80,7 @@ def recent_folders() -> list[Path]:
 
     try:
         names = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     if not isinstance(names, list):
         return []
