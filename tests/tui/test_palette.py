@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.content import Content
+from textual.events import Key
 from textual.widgets import Input, OptionList, Static
 
 from ragchat.tui import keys
 from ragchat.tui.commands import commands
 from ragchat.tui.fuzzy import best
+from ragchat.tui.screens.confirm import ConfirmScreen
 from ragchat.tui.screens.inspector import InspectorScreen
 from ragchat.tui.screens.jump import JumpScreen
 from ragchat.tui.screens.palette import PaletteScreen
@@ -168,3 +171,32 @@ async def test_any_other_key_leaves_the_letters_with_nothing_done() -> None:
         await stage.until(lambda: isinstance(stage.app.screen, InspectorScreen), "the inspector")
         await stage.pilot.press("f7")
         assert stage.app.screen.query(".letter")
+
+
+async def test_keys_faster_than_the_letters_go_take_nothing_else_away() -> None:
+    """Several keys reach a dialog before it has gone: only the first may answer."""
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("f7")
+        await stage.until(lambda: isinstance(stage.app.screen, JumpScreen), "the letters")
+        letters = stage.app.screen
+        for key in "/0!":
+            letters.post_message(Key("x", key))
+        await stage.until(lambda: stage.app.screen is stage.app.chat, "the main screen")
+        await stage.pilot.pause()
+        stage.app.pop_screen()
+        assert stage.app.screen is stage.app.chat
+        assert stage.app.is_running
+
+
+async def test_a_question_is_answered_once() -> None:
+    answers: list[bool | None] = []
+    async with on_stage() as stage:
+        await stage.opened()
+        dialog = ConfirmScreen("Sure?", Content(""))
+        stage.app.push_screen(dialog, answers.append)
+        await stage.until(lambda: stage.app.screen is dialog, "the dialog")
+        for _ in range(3):
+            dialog.dismiss(True)
+        await stage.until(lambda: stage.app.screen is stage.app.chat, "the main screen")
+        assert answers == [True]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.await_complete import AwaitComplete
 from textual.events import Event, Key, Resize
 from textual.screen import Screen
 
@@ -231,6 +232,10 @@ class RagchatApp(App[int]):
                 self.push_screen(TooSmallScreen(*_LEAST))
             elif isinstance(self.screen, TooSmallScreen):
                 self.pop_screen()
+
+    def pop_screen(self) -> AwaitComplete:
+        """Back to the screen below; the main one stays, however often and fast that is pressed."""
+        return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
 
     async def on_event(self, event: Event) -> None:
         """Every key passes here first, whoever takes it."""

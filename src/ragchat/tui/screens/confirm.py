@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ragchat.tui import page_keys
 from ragchat.tui.formatting import count, folder_name, megabytes, shown
 from ragchat.tui.keys import key_for
+from ragchat.tui.screens.dialog import Dialog
 from ragchat.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
     from ragchat.index.progress import Survey
 
 
-class ConfirmScreen(ModalScreen[bool]):
+class ConfirmScreen(Dialog[bool]):
     """True for yes."""
 
     BINDINGS = page_keys.CONFIRM

@@ -9,12 +9,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from ragchat.tui import page_keys
 from ragchat.tui.formatting import count, one_line
+from ragchat.tui.screens.dialog import Dialog
 from ragchat.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _ROOMY = 56
 """So many columns have room for the time of day."""
 
 
-class ConversationsScreen(ModalScreen[str | None]):
+class ConversationsScreen(Dialog[str | None]):
     """The conversation to go on with; None for the open one. What is typed searches titles and words."""
 
     BINDINGS = page_keys.CONVERSATIONS

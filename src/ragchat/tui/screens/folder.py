@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -19,10 +18,11 @@ from ragchat.tui import page_keys
 from ragchat.tui.folder_paths import completed, folders_like
 from ragchat.tui.formatting import folder_name, one_line
 from ragchat.tui.keys import key_for
+from ragchat.tui.screens.dialog import Dialog
 from ragchat.tui.widgets.key_bar import KeyBar
 
 
-class FolderScreen(ModalScreen[Path | None]):
+class FolderScreen(Dialog[Path | None]):
     """The folder to open; None when none was chosen."""
 
     BINDINGS = page_keys.FOLDER

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from textual.app import ComposeResult
 from textual.events import Click, Key
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ragchat.tui import page_keys
 from ragchat.tui.jumping import Place
+from ragchat.tui.screens.dialog import Dialog
 
 
-class JumpScreen(ModalScreen[Place | None]):
+class JumpScreen(Dialog[Place | None]):
     """The place that was chosen; any other key leaves all as it is."""
 
     BINDINGS = page_keys.JUMP

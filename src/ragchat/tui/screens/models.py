@@ -8,12 +8,12 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from ragchat.tui import page_keys
 from ragchat.tui.formatting import megabytes, one_line, shown, with_keys
+from ragchat.tui.screens.dialog import Dialog
 from ragchat.tui.widgets.key_bar import KeyBar
 from ragchat.tui.widgets.pull_line import how_far, pull_bar
 
@@ -26,7 +26,7 @@ _LOOK_AGAIN_SECONDS = 3.0
 _NAME_CELLS = 26
 
 
-class ModelScreen(ModalScreen[str | None]):
+class ModelScreen(Dialog[str | None]):
     """The model that was chosen; None when none was. A pull goes on when this is left."""
 
     BINDINGS = page_keys.MODELS

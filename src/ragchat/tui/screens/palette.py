@@ -12,7 +12,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -20,6 +19,7 @@ from ragchat.tui import page_keys
 from ragchat.tui.formatting import count
 from ragchat.tui.fuzzy import best
 from ragchat.tui.palette_items import Item, at_hand, looked_up, of_models
+from ragchat.tui.screens.dialog import Dialog
 from ragchat.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Found(Message):
         super().__init__()
 
 
-class PaletteScreen(ModalScreen[Item | None]):
+class PaletteScreen(Dialog[Item | None]):
     """The chosen row; None when none was. Nothing typed: the actions, those that are used most first."""
 
     BINDINGS = page_keys.PALETTE

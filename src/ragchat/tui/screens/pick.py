@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from ragchat.tui import page_keys
+from ragchat.tui.screens.dialog import Dialog
 from ragchat.tui.widgets.key_bar import KeyBar
 
 
@@ -24,7 +24,7 @@ class Choice:
     shown: Content
 
 
-class PickScreen(ModalScreen[str | None]):
+class PickScreen(Dialog[str | None]):
     """The chosen value; None when nothing was. `preview` is told each value the cursor comes to."""
 
     BINDINGS = page_keys.LIST

@@ -10,12 +10,12 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from ragchat.tui import page_keys
 from ragchat.tui.formatting import folder_name, one_line
+from ragchat.tui.screens.dialog import Dialog
 from ragchat.tui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Looked(Message):
         super().__init__()
 
 
-class WelcomeScreen(ModalScreen[str]):
+class WelcomeScreen(Dialog[str]):
     """Dismissed with what to do: "choose", "sample", or "here" for the folder one stands in."""
 
     BINDINGS = page_keys.WELCOME
