@@ -63,7 +63,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The folders that the screen was opened on."""
     folders: list[Path] = []
 
-    def screen(folder: Path, settings: Settings, *, demo: bool) -> int:
+    def screen(folder: Path, settings: Settings, *, demo: bool, welcome: bool) -> int:
         folders.append(folder)
         return 0
 

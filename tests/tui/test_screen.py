@@ -155,13 +155,30 @@ async def test_a_remote_server_is_always_shown() -> None:
         assert "notes leave this machine" in stage.text()
 
 
-@pytest.mark.parametrize("size", [(20, 6), (40, 10), (1, 1), (79, 24), (99, 30), (250, 80)])
+_KEYS = ("alt+1", "escape", "ctrl+e", "escape", "f1", "escape", "f3", "escape", "f2")
+
+
+@pytest.mark.parametrize("size", [(40, 10), (79, 24), (99, 30), (250, 80)])
 async def test_no_size_crashes(size: tuple[int, int]) -> None:
     async with on_stage(size=size) as stage:
         await stage.opened()
         await stage.ask("When does the lease end?")
-        for key in ("alt+1", "escape", "ctrl+e", "escape", "f1", "escape", "f3", "escape", "f2"):
+        for key in _KEYS:
             await stage.pilot.press(key)
+
+
+@pytest.mark.parametrize("size", [(20, 6), (1, 1)])
+@pytest.mark.parametrize("last", ["f1", "ctrl+p", "ctrl+t", "f7", "escape"])
+async def test_keys_on_a_screen_that_is_too_small_do_no_harm(size: tuple[int, int], last: str) -> None:
+    async with on_stage(size=size) as stage:
+        await stage.opened()
+        for key in (*_KEYS, last):
+            await stage.pilot.press(key)
+        await stage.pilot.resize_terminal(80, 24)
+        if stage.app.screen is not stage.app.chat:
+            await stage.pilot.press("escape")
+        await stage.until(lambda: stage.app.screen is stage.app.chat, "the main screen")
+        await stage.ask("When does the lease end?")
 
 
 async def test_resizing_in_mid_stream_loses_nothing() -> None:

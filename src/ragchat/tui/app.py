@@ -237,6 +237,10 @@ class RagchatApp(App[int]):
         """Back to the screen below; the main one stays, however often and fast that is pressed."""
         return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002 -- Textual calls it
+        """Where the terminal is too small for anything else, one can still leave."""
+        return action == "quit" or not self._is_small
+
     async def on_event(self, event: Event) -> None:
         """Every key passes here first, whoever takes it."""
         self._housekeeping.note(event)
