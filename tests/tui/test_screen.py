@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.screen import ModalScreen
 
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
 from ragchat.answering.refusal import refusal_message
@@ -179,6 +180,15 @@ async def test_keys_on_a_screen_that_is_too_small_do_no_harm(size: tuple[int, in
             await stage.pilot.press("escape")
         await stage.until(lambda: stage.app.screen is stage.app.chat, "the main screen")
         await stage.ask("When does the lease end?")
+
+
+async def test_a_dialog_that_came_over_the_line_does_not_leave_it_behind() -> None:
+    async with on_stage(size=(20, 6)) as stage:
+        await stage.opened()
+        await stage.app.push_screen(ModalScreen[None]())
+        await stage.pilot.resize_terminal(80, 24)
+        stage.app.pop_screen()
+        await stage.until(lambda: stage.app.screen is stage.app.chat, "the main screen")
 
 
 async def test_resizing_in_mid_stream_loses_nothing() -> None:

@@ -30,6 +30,12 @@ class TooSmallScreen(ModalScreen[None]):
         """How much is missing now."""
         self.query_one(Static).update(self._words())
 
+    def on_screen_resume(self) -> None:
+        """What came over it meanwhile has gone, and the terminal may have grown under that."""
+        columns, rows = self._least
+        if self.app.size.width >= columns and self.app.size.height >= rows:
+            self.app.pop_screen()
+
     def _words(self) -> Content:
         columns, rows = self._least
         width, height = self.app.size
