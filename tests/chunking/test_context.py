@@ -51,3 +51,12 @@ def test_it_keeps_to_the_window_and_touches_no_word(context: str, window: int) -
     assert made.content == chunk.content
     assert made == chunk or (made.tokens <= window and made.text.endswith(chunk.content))
     assert len(made.text) <= len(chunk.text) + LONGEST + 1
+
+
+def test_one_sentence_of_it_is_taken() -> None:
+    counter = WordEmbedder()
+    chunk = the_chunk(counter)
+    made = with_context(
+        chunk, "Sure! It is the lease of the flat. It is the lease of the flat. It is", counter
+    )
+    assert made.text.split("\n")[1] == "Sure! It is the lease of the flat."

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import Ragchat
 from tests.doubles import WordEmbedder
-from tests.ollama_script import Break, Done, Step
+from tests.ollama_script import Break, Done, Stall, Step, Think
 from tests.ollama_server import OllamaTestServer
 
 ON = ("--set", "chunking.context=qwen3:4b")
@@ -52,7 +52,7 @@ def test_it_is_searched_and_never_quoted(
     found = json.loads(ragchat("search", "dwelling in Elm Street", "--json", *ON).out)
     assert found["candidates"][0]["bm25_rank"] == 1
     assert CONTEXT not in json.dumps(found)
-    assert "context/1=qwen3:4b" in ragchat("status", "--json", *ON).out
+    assert "context/2=qwen3:4b" in ragchat("status", "--json", *ON).out
     # The same folder without contexts is another index.
     assert "--rebuild" in ragchat("search", "rent").err
 
@@ -103,3 +103,74 @@ def test_a_model_that_is_not_there_is_said_before_anything_is_begun(
     told = ragchat("index", "--yes", "--set", "chunking.context=nobody:1b")
     assert told.code == 4
     assert "nobody:1b" in told.err
+
+
+def endless(body: Mapping[str, Any]) -> Iterator[Step]:
+    while True:
+        yield "and so on, "
+
+
+def silent(body: Mapping[str, Any]) -> Iterator[Step]:
+    yield Stall()
+
+
+def only_reasoning(body: Mapping[str, Any]) -> Iterator[Step]:
+    yield Think("What is this passage about? " * 20)
+    yield Done("length", 200, 80)
+
+
+def test_a_model_that_goes_on_for_ever_is_left_and_its_beginning_taken(
+    ragchat: Ragchat, writer: OllamaTestServer, embedder: WordEmbedder
+) -> None:
+    writer.speaks = endless
+    report = json.loads(ragchat("index", "--yes", "--json", *ON).out)
+    assert (report["contexts"]["written"], report["contexts"]["without"]) == (3, 0)
+    assert any("[Lease > Rent]\nand so on, and so on," in text for text in embedder.texts_embedded)
+
+
+@pytest.mark.parametrize("speaks", [silent, only_reasoning])
+def test_a_model_that_says_nothing_is_found_out_before_anything_is_begun(
+    ragchat: Ragchat, writer: OllamaTestServer, monkeypatch: pytest.MonkeyPatch, speaks: Any
+) -> None:
+    monkeypatch.setattr("ragchat.answering.contexts._SECONDS", 0.3)
+    writer.speaks = speaks
+    told = ragchat("index", "--yes", *ON)
+    assert told.code == 4
+    assert "qwen3:4b wrote nothing for 3 passages in a row" in told.err
+    assert writer.count("/api/chat") == 3
+    assert "not indexed yet" in ragchat("status", *ON).out
+
+
+def test_a_passage_that_got_none_is_searched_by_its_own_words_and_told(
+    ragchat: Ragchat, writer: OllamaTestServer
+) -> None:
+    whole = writer.speaks
+    answers: list[Mapping[str, Any]] = []
+
+    def second_fails(body: Mapping[str, Any]) -> Iterator[Step]:
+        answers.append(body)
+        assert whole is not None
+        yield from (only_reasoning if len(answers) == 2 else whole)(body)
+
+    writer.speaks = second_fails
+    told = ragchat("index", "--yes", *ON)
+    assert told.code == 0
+    assert "1 passages went without one" in told.out
+    assert json.loads(ragchat("status", "--json", *ON).out)["chunks"] == 3
+
+
+@pytest.mark.parametrize(
+    "content", [b"this is no database, whatever it is called" * 40, b"SQLite format 3\0" + b"x" * 5000]
+)
+def test_a_damaged_file_of_contexts_is_named_with_the_remedy(
+    ragchat: Ragchat, writer: OllamaTestServer, content: bytes, tmp_path: Path
+) -> None:
+    ragchat("index", "--yes", *ON)
+    (kept,) = tmp_path.rglob("contexts.sqlite3")
+    kept.write_bytes(content)
+    told = ragchat("index", "--rebuild", "--yes", *ON)
+    assert told.code == 3
+    assert f"{kept} are damaged" in told.err
+    assert "move that file away" in told.err
+    kept.unlink()
+    assert ragchat("index", "--rebuild", "--yes", *ON).code == 0

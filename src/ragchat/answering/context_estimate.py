@@ -54,7 +54,7 @@ def estimate_contexts(
                 continue
             chunks = chunk_document(document, options, embedder)
             for chunk in chunks:
-                if contexts.costs.written < _TRIED:
+                if contexts.costs.written + contexts.costs.without < _TRIED:
                     contexts.add(document, [chunk], embedder, _nothing, never)
             if written := contexts.costs.written:
                 passages = max(written, round(sum(one.size for one in to_do) / note.size * len(chunks)))

@@ -17,18 +17,24 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from ragchat.answering.server import ModelServer
+from ragchat.answering.server import Delta, ModelServer
 from ragchat.chunking.chunk import Chunk, TokenCounter
 from ragchat.chunking.context import LONGEST, with_context
 from ragchat.chunking.options import CONTEXT_VERSION
 from ragchat.documents.document import Document
-from ragchat.errors import StorageFailed
+from ragchat.errors import BackendError, StorageFailed
 from ragchat.index.contexts import ContextCosts
 from ragchat.paths import make_private_dir
 
 CONTEXTS_FILE = "contexts.sqlite3"
 _AROUND = 600
 """Characters of the note's beginning, and before and after the passage, that the model reads."""
+_SECONDS = 300.0
+"""For one context; loading a large model takes minutes."""
+_CHARACTERS = 4_000
+"""Of answer and reasoning together; `num_predict` ends them far earlier on a server that heeds it."""
+_NONE_IN_A_ROW = 3
+"""After so many passages without a context the model is not asked again in this run."""
 _OPTIONS: Mapping[str, float | int] = {"temperature": 0, "seed": 0, "num_predict": 80, "num_ctx": 4096}
 _TASK = (
     "You describe passages of a person's notes for a search index. Answer with one sentence of at most 25 "
@@ -46,6 +52,7 @@ class ContextWriter:
         self._costs = ContextCosts()
         self._counted: set[str] = set()
         self._think: tuple[bool | None] | None = None
+        self._none_in_a_row = 0
 
     @property
     def costs(self) -> ContextCosts:
@@ -66,44 +73,58 @@ class ContextWriter:
             for chunk in chunks:
                 question = _question(document, chunk)
                 key = _digest(f"{CONTEXT_VERSION}\n{self._model}\n{_TASK}\n{question}")
-                context = _read(kept, key)
-                if context is None:
+                context: str | None = _read(kept, key, self._data_dir)
+                if context:
+                    self._costs = replace(self._costs, kept=self._costs.kept + (key not in self._counted))
+                else:
                     context = self._written(question, cancel)
                     if context is None:
                         return None
-                    _keep(kept, key, context)
-                elif key not in self._counted:
-                    self._costs = replace(self._costs, kept=self._costs.kept + 1)
+                    if context:
+                        _keep(kept, key, context, self._data_dir)
                 self._counted.add(key)
                 made.append(with_context(chunk, context, counter))
                 on_each()
         return made
 
     def _written(self, question: str, cancel: threading.Event) -> str | None:
-        """What the model says, on one line; None after a cancel."""
+        """What the model says, on one line; "" where it says nothing in time, None after a cancel."""
         if self._think is None:
             # A model that reasons first would take its time for every passage.
             self._think = (False if self._server.describe(self._model).thinks else None,)
         started = time.monotonic()
         messages = [{"role": "system", "content": _TASK}, {"role": "user", "content": question}]
-        said, prompt_tokens, answer_tokens, done = "", 0, 0, False
-        for delta in self._server.chat(self._model, messages, _OPTIONS, cancel, think=self._think[0]):
-            said += delta.content
-            if delta.done:
-                done = True
-                prompt_tokens, answer_tokens = delta.prompt_tokens or 0, delta.answer_tokens or 0
-        if not done:
+        said, length, last = "", 0, Delta()
+        for last in self._server.chat(self._model, messages, _OPTIONS, cancel, think=self._think[0]):
+            said += last.content
+            length += len(last.content) + len(last.thinking)
+            if length > _CHARACTERS or time.monotonic() - started > _SECONDS:
+                break
+        if cancel.is_set() and not last.done:
             return None
+        readable = "".join(letter if letter.isprintable() else " " for letter in said)
+        context = " ".join(readable.split())[: 2 * LONGEST]
+        self._count(last, time.monotonic() - started, written=bool(context))
+        return context
+
+    def _count(self, last: Delta, seconds: float, *, written: bool) -> None:
+        """Raises BackendError when too many passages in a row went without."""
         costs = self._costs
         self._costs = ContextCosts(
-            costs.written + 1,
+            costs.written + written,
             costs.kept,
-            costs.prompt_tokens + prompt_tokens,
-            costs.answer_tokens + answer_tokens,
-            costs.seconds + time.monotonic() - started,
+            costs.prompt_tokens + (last.prompt_tokens or 0),
+            costs.answer_tokens + (last.answer_tokens or 0),
+            costs.seconds + seconds,
+            costs.without + (not written),
         )
-        readable = "".join(letter if letter.isprintable() else " " for letter in said)
-        return " ".join(readable.split())[: 2 * LONGEST]
+        self._none_in_a_row = 0 if written else self._none_in_a_row + 1
+        if self._none_in_a_row >= _NONE_IN_A_ROW:
+            raise BackendError(
+                f"{self._model} wrote nothing for {_NONE_IN_A_ROW} passages in a row "
+                f"(it has {_OPTIONS['num_predict']} tokens and {_SECONDS:.0f} s for each)",
+                hint="chunking.context needs a small model that answers without reasoning first",
+            )
 
 
 def _digest(text: str) -> str:
@@ -116,9 +137,10 @@ def _question(document: Document, chunk: Chunk) -> str:
     before = text[max(0, chunk.start - _AROUND) : chunk.start]
     return json.dumps(
         {
+            # What all passages of a note share comes first: a server reads the same beginning only once.
             "note": document.title,
-            "section": " > ".join(chunk.section),
             "beginning of the note": text[:_AROUND],
+            "section": " > ".join(chunk.section),
             "before the passage": before,
             "passage": chunk.content,
             "after the passage": text[chunk.end : chunk.end + _AROUND],
@@ -129,27 +151,43 @@ def _question(document: Document, chunk: Chunk) -> str:
 
 def _open(data_dir: Path) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(make_private_dir(data_dir) / CONTEXTS_FILE, timeout=30.0)
-        connection.execute("CREATE TABLE IF NOT EXISTS contexts (question TEXT PRIMARY KEY, context TEXT)")
+        path = make_private_dir(data_dir) / CONTEXTS_FILE
+        connection = sqlite3.connect(path, timeout=30.0)
     except (sqlite3.Error, OSError) as error:
+        raise _failed(data_dir, error) from error
+    try:
+        connection.execute("CREATE TABLE IF NOT EXISTS contexts (question TEXT PRIMARY KEY, context TEXT)")
+    except sqlite3.Error as error:
+        connection.close()
         raise _failed(data_dir, error) from error
     return connection
 
 
-def _read(kept: sqlite3.Connection, key: str) -> str | None:
-    found = kept.execute("SELECT context FROM contexts WHERE question = ?", (key,)).fetchone()
-    return None if found is None else str(found[0])
+def _read(kept: sqlite3.Connection, key: str, data_dir: Path) -> str:
+    """The context, "" where none was written."""
+    try:
+        found = kept.execute("SELECT context FROM contexts WHERE question = ?", (key,)).fetchone()
+    except sqlite3.Error as error:
+        raise _failed(data_dir, error) from error
+    return str(found[0]) if found and found[0] else ""
 
 
-def _keep(kept: sqlite3.Connection, key: str, context: str) -> None:
+def _keep(kept: sqlite3.Connection, key: str, context: str, data_dir: Path) -> None:
     try:
         with kept:
             kept.execute("INSERT OR REPLACE INTO contexts VALUES (?, ?)", (key, context))
     except sqlite3.Error as error:
-        raise _failed(Path(CONTEXTS_FILE), error) from error
+        raise _failed(data_dir, error) from error
 
 
-def _failed(path: Path, error: Exception) -> StorageFailed:
+def _failed(data_dir: Path, error: Exception) -> StorageFailed:
+    path = data_dir / CONTEXTS_FILE
+    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+        return StorageFailed(
+            f"the contexts kept in {path} are damaged: {error}",
+            hint="move that file away and run ragchat index: they are written again",
+        )
     return StorageFailed(
-        f"contexts cannot be kept in {path}: {error}", hint="is the disk full? ragchat paths names the folder"
+        f"contexts cannot be kept in {path}: {error}",
+        hint="check that folder and its disk, or set RAGCHAT_DATA_DIR to another one",
     )

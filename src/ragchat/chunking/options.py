@@ -12,7 +12,7 @@ Strategy = Literal["boundaries", "blind", "sections"]
 SMALLEST_SIZE = 40
 """Characters; below it a passage is a scrap of a sentence and says nothing on its own."""
 
-CONTEXT_VERSION = 1
+CONTEXT_VERSION = 2
 """Raised whenever the model is asked otherwise for a passage's context."""
 _VERSION = 1
 """Raised whenever the same document and options are cut otherwise, so that old indexes become stale."""

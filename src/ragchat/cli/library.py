@@ -152,10 +152,11 @@ def _print_report(report: IndexReport) -> None:
     if report.pending:
         reason = f": {escape_line(report.embedding_error)}" if report.embedding_error else ""
         say(f"{report.pending:,} documents pending, taken up by the next run{reason}")
-    if (costs := report.contexts) and costs.written + costs.kept:
+    if (costs := report.contexts) and costs.written + costs.kept + costs.without:
+        without = f"; {costs.without:,} passages went without one" if costs.without else ""
         say(
             f"contexts: {costs.written:,} written in {_duration(costs.seconds)} ({costs.prompt_tokens:,} "
-            f"tokens read, {costs.answer_tokens:,} written), {costs.kept:,} kept from before"
+            f"tokens read, {costs.answer_tokens:,} written), {costs.kept:,} kept from before{without}"
         )
     if report.skipped:
         say(f"skipped: {_counted(report.skipped)}")

@@ -13,13 +13,17 @@ from ragchat.documents.document import Document
 
 @dataclass(frozen=True, slots=True)
 class ContextCosts:
-    """What contexts have cost. kept: taken from those written before. seconds: spent in writing."""
+    """What contexts have cost. kept: taken from those written before. seconds: spent in writing.
+
+    without: passages for which the model said nothing, or not in time; they are searched by their own words.
+    """
 
     written: int = 0
     kept: int = 0
     prompt_tokens: int = 0
     answer_tokens: int = 0
     seconds: float = 0.0
+    without: int = 0
 
 
 class Contexts(Protocol):
