@@ -35,6 +35,7 @@ OURS = {
         "banner",
         "conversation",
         "header",
+        "keeps_place",
         "key_bar",
         "pressable",
         "prompt_place",

@@ -111,6 +111,7 @@ async def test_the_conversation_scrolls_while_the_prompt_has_the_focus() -> None
         await stage.opened()
         await stage.ask("Everything?")
         conversation = stage.app.chat.conversation
+        conversation.scroll_end(animate=False, immediate=True)
         bottom = conversation.scroll_y
         await stage.pilot.press("pageup")
         assert conversation.scroll_y < bottom

@@ -169,6 +169,7 @@ class Feed:
                 await turn.finish(self._said_once(answer), evidence_of_answer(answer))
                 await self._show_sources(turn)
                 self._screen.open_drawer()
+                self._screen.conversation.show_beginning(turn)
                 self._screen.refresh_bindings()
 
     def _said_once(self, answer: Answer) -> Answer:
@@ -191,6 +192,7 @@ class Feed:
         if isinstance(error, IndexStale):
             self._show_stale(error)
         await turn.fail(error)
+        self._screen.conversation.show_beginning(turn)
         self._screen.refresh_bindings()
 
     def _folder_opened(self, status: FolderStatus, model: str) -> None:

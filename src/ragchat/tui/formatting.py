@@ -126,12 +126,19 @@ def place_name(place: Locator) -> str:
     return one_line(f"{place.kind} {place.value}", 24)
 
 
+def _lines(source: TurnSource) -> str:
+    last = f"–L{source.last_line}" if source.last_line != source.first_line else ""
+    return f"L{source.first_line}{last}"
+
+
+def short_place(source: TurnSource) -> str:
+    """Where a person looks first: the page, time or cells where the format has them, else the lines."""
+    return one_line(source.locator, 20) or _lines(source)
+
+
 def place(source: TurnSource) -> str:
     """`#char=1204,1690 · L31–L42`, with a page or the like where the format has one."""
-    lines = f"L{source.first_line}"
-    if source.last_line != source.first_line:
-        lines += f"–L{source.last_line}"
-    parts = [f"#char={source.start},{source.end}", lines]
+    parts = [f"#char={source.start},{source.end}", _lines(source)]
     if source.locator:
         parts.append(f"#{shown(source.locator)}")
     return " · ".join(parts)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.events import Click
-from textual.geometry import Size
 from textual.message import Message
 from textual.widgets import Static
 
 from ragchat.tui import keys
+from ragchat.tui.widgets.keeps_place import KeepsPlace
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import Turn
@@ -34,8 +33,8 @@ class _Earlier(Static):
         self.run_worker(self.query_ancestor(Conversation).show_earlier())
 
 
-class Conversation(VerticalScroll):
-    """Keeps to the bottom while an answer grows; one turn is selected and owns the sources panel."""
+class Conversation(KeepsPlace):
+    """Keeps to the end while an answer grows, then to its beginning; the sources are of the selected turn."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*keys.PANE, *keys.CONVERSATION]
     FOCUS_ON_CLICK = False
@@ -53,7 +52,6 @@ class Conversation(VerticalScroll):
         self.border_title = "Conversation"
         self.selected: TurnView | None = None
         self._older: list[Turn] = []
-        self._follows = False
 
     def compose(self) -> ComposeResult:
         """Nothing yet but a place for the empty state."""
@@ -77,7 +75,7 @@ class Conversation(VerticalScroll):
         turn = TurnView(question, follows)
         await self.mount(turn)
         self.select(turn)
-        self._follow()
+        self.follow_end()
         return turn
 
     async def restore(self, turns: Sequence[Turn]) -> None:
@@ -88,7 +86,7 @@ class Conversation(VerticalScroll):
             self.query_one("#empty").display = False
             await self.show_earlier()
             self.select(self.turns[-1])
-            self._follow()
+            self.hold(self.turns[-1].beginning)
 
     async def show_earlier(self) -> None:
         """Draw some more of the earlier turns, above the others."""
@@ -141,7 +139,7 @@ class Conversation(VerticalScroll):
         """No turns at all."""
         self.selected = None
         self._older = []
-        self._follows = False
+        self.let_go()
         await self.query_children(_Earlier).remove()
         await self.query_children(".turn").remove()
         self.query_one("#empty").display = True
@@ -171,30 +169,10 @@ class Conversation(VerticalScroll):
         """Select the turn below."""
         self._go(self._position() + 1)
 
-    def _follow(self) -> None:
-        """Keep to the bottom from now on, until the user scrolls up."""
-        self._follows = True
-        self.scroll_end(animate=False)
-
-    # Textual's anchor pushes a short conversation to the bottom edge too; this leaves it at the top.
-
-    def watch_virtual_size(self, _old: Size, _new: Size) -> None:
-        """Something grew."""
-        if self._follows:
-            self.scroll_end(animate=False)
-
-    def on_resize(self) -> None:
-        """The drawer opened, or the terminal changed."""
-        if self._follows:
-            self.scroll_end(animate=False)
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Scrolling up lets go of the bottom, reaching it takes hold again."""
-        super().watch_scroll_y(old_value, new_value)
-        if new_value >= self.max_scroll_y:
-            self._follows = True
-        elif new_value < old_value:
-            self._follows = False
+    def show_beginning(self, turn: TurnView) -> None:
+        """An answer is there: from where it begins, unless the reader has scrolled elsewhere meanwhile."""
+        if self.is_led:
+            self.hold(turn.beginning)
 
     def _position(self) -> int:
         return self.turns.index(self.selected) if self.selected in self.turns else len(self.turns)

@@ -11,14 +11,14 @@ from textual.events import Click
 from textual.message import Message
 from textual.widgets import Static
 
-from ragchat.tui.formatting import closeness_bar, one_line, place, quoted
+from ragchat.tui.formatting import closeness_bar, one_line, place, quoted, short_place
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
 
 
 class SourceCard(Vertical):
-    """One source: four lines beside the conversation, two in the drawer. A click opens it at its range."""
+    """One source: four lines beside the conversation, one in the drawer. A click opens it at its range."""
 
     class Clicked(Message):
         """Open this source."""
@@ -37,6 +37,7 @@ class SourceCard(Vertical):
         if standing != self._standing:
             self._standing = standing
             self.query_one(".standing", Static).update(self._place())
+            self.query_one(".short", Static).update(f" {self._short()}")
 
     def compose(self) -> ComposeResult:
         """Number and document with the distance, section, range, quote."""
@@ -47,12 +48,11 @@ class SourceCard(Vertical):
                 Content.assemble((f"{source.number or '–'} ", "bold $cite"), (name, "bold")), classes="name"
             )
             yield Static(f" · {section}" if section else "", classes="in-drawer", markup=False)
+            yield Static(f" {self._short()}", classes="in-drawer short", markup=False)
             yield Static(f" {source.distance:.2f} {closeness_bar(source.distance)}", classes="distance")
         if section:
             yield Static(section, classes="section", markup=False)
-        with Horizontal(classes="where"):
-            yield Static(self._place(), classes="standing", markup=False)
-            yield Static(f" “{one_line(source.quote, 200)}”", classes="in-drawer", markup=False)
+        yield Static(self._place(), classes="standing", markup=False)
         yield Static(f"“{quoted(source.quote, 110)}”", classes="quote", markup=False)
         if source.also_in:
             also = one_line(", ".join(source.also_in), 300)
@@ -60,6 +60,9 @@ class SourceCard(Vertical):
 
     def _place(self) -> str:
         return f"{place(self.source)} · {self._standing}"
+
+    def _short(self) -> str:
+        return f"{short_place(self.source)} {self._standing}"
 
     def go_there(self) -> None:
         """Open it."""

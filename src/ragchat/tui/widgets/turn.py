@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.widget import Widget
 from textual.widgets import Static
 
 from ragchat.tui.formatting import beginning, one_line, shown
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ragchat.tui.widgets.answer_text import AnswerText
 
 _WORKING = "◐"
+_SHORT_QUESTION, _FEW_LINES = 160, 3
 _BETWEEN_DRAWINGS = 0.1
 """Seconds: each drawing lays the conversation out anew, which the model needs the processor for."""
 _PAUSE_FOR_DRAWING, _LONGEST_PAUSE = 3.0, 1.0
@@ -85,6 +87,12 @@ class TurnView(Vertical):
             yield Static(Content.styled(searched, "$quiet"), classes="follows")
         yield Static(self._head(f"{_WORKING} searching"), classes="head")
         yield ThinkingFold()
+
+    @property
+    def beginning(self) -> Widget:
+        """Where one begins to read it: at the question, or below one that would take the place."""
+        short = len(self.question) <= _SHORT_QUESTION and self.question.count("\n") < _FEW_LINES
+        return self if short else self._head_static
 
     def show_evidence(self, evidence: Evidence) -> None:
         """What is known before any model is asked."""

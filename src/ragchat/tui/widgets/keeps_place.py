@@ -1,0 +1,121 @@
+"""A pane that keeps the reader's place while what it holds grows, shrinks or is wrapped anew.
+
+Three places can be kept: the end, while something grows there; the beginning of what is finished; and what
+the reader has scrolled to, which then stays at the top whatever happens above, below or to the width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from textual.containers import VerticalScroll
+from textual.events import Resize
+from textual.geometry import Size
+from textual.widget import Widget
+
+from ragchat.tui.keys import sign_for
+
+
+class _Mark(NamedTuple):
+    """A widget at the top of the view, which row of it stands there, and how large it was."""
+
+    widget: Widget
+    row: int
+    size: Size
+
+    @property
+    def row_now(self) -> int:
+        """The same row; about the same words where the widget was wrapped anew."""
+        now = self.widget.outer_size
+        if now.width == self.size.width:
+            return min(self.row, max(0, now.height - 1))
+        return self.row * now.height // max(1, self.size.height)
+
+
+class KeepsPlace(VerticalScroll):
+    """Textual's anchor pushes short content to the bottom edge too; this leaves it at the top."""
+
+    _follows = False
+    _held: Widget | None = None
+    _marks: tuple[_Mark, ...] = ()
+    _moves_itself = False
+
+    @property
+    def is_led(self) -> bool:
+        """Whether the place is not one that the reader has scrolled to."""
+        return self._follows or self._held is not None
+
+    def follow_end(self) -> None:
+        """Keep to the end from now on, until the reader scrolls up."""
+        self._follows, self._held, self._marks = True, None, ()
+        self._settle()
+
+    def hold(self, widget: Widget) -> None:
+        """Keep its beginning in view until the reader scrolls: at the top, or lower where all of it fits."""
+        self._follows, self._held, self._marks = False, widget, ()
+        self._settle()
+
+    def let_go(self) -> None:
+        """Keep no place: what was there goes."""
+        self._follows, self._held, self._marks = False, None, ()
+
+    def watch_virtual_size(self, _old: Size, _new: Size) -> None:
+        """Something grew or shrank."""
+        self._settle()
+        self.tell_more()
+
+    def on_resize(self, _: Resize) -> None:
+        """The drawer opened, or the terminal changed."""
+        self._settle()
+        self.tell_more()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """The reader scrolled: up lets go of the end, reaching it takes hold again."""
+        super().watch_scroll_y(old_value, new_value)
+        self.tell_more()
+        was_cut = old_value > self.max_scroll_y  # by content that shrank, not by the reader
+        if self._moves_itself or was_cut:
+            return
+        self._held = None
+        self._follows = new_value >= self.max_scroll_y
+        self._marks = () if self._follows else tuple(self._at_top(int(new_value)))
+
+    def tell_more(self) -> None:
+        """Say at the lower edge by which key the rest is read, where there is more below."""
+        more = f"▾ more: {sign_for('prompt.page_down')}" if self.scroll_y < self.max_scroll_y else ""
+        if more != self.border_subtitle:
+            self.border_subtitle = more
+
+    def _settle(self) -> None:
+        if self._held is not None and self._held.is_attached:
+            wanted = self._row_of(self._held)
+        elif self._follows:
+            wanted = self.max_scroll_y
+        elif (mark := next((each for each in self._marks if each.widget.is_attached), None)) is not None:
+            wanted = self._row_of(mark.widget) + mark.row_now
+        else:
+            return
+        self._moves_itself = True
+        self.scroll_to(y=min(wanted, self.max_scroll_y), animate=False, force=True, immediate=True)
+        self._moves_itself = False
+
+    def _row_of(self, widget: Widget) -> int:
+        """At which row of the content a widget begins."""
+        row = 0
+        while widget is not self:
+            row += widget.virtual_region.y
+            assert isinstance(widget.parent, Widget)
+            widget = widget.parent
+        return row
+
+    def _at_top(self, row: int) -> Iterator[_Mark]:
+        """What stands at this row, the innermost first: it may be replaced, and then the next one counts."""
+        marks: list[_Mark] = []
+        inside: Widget | None = self
+        while inside is not None:
+            inside = next((each for each in inside.children if row < each.virtual_region.bottom), None)
+            if inside is not None and inside.display:
+                row = max(0, row - inside.virtual_region.y)
+                marks.append(_Mark(inside, row, inside.outer_size))
+        yield from reversed(marks)

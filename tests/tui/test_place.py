@@ -1,0 +1,115 @@
+"""The reader's place in the conversation: the end while it streams, the beginning of what is finished."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
+from tests.tui.fake_workspace import Scene, Script, answer_of, answered_trace
+from tests.tui.stage import NARROW, WIDE, Stage, on_stage
+
+PARAGRAPHS = "\n\n".join(f"Paragraph {n} says the one thing it says, at some length. [1]" for n in range(40))
+
+
+def pausing(text: str, go_on: threading.Event) -> Script:
+    """Streams the first two thirds, and the rest when it may go on."""
+
+    def script(question: str, admit: frozenset[int], cancel: threading.Event) -> Iterator[AnswerEvent]:
+        trace = answered_trace(question)
+        cut = 2 * len(text) // 3
+        yield Retrieved(trace)
+        yield AnswerText(text[:cut])
+        go_on.wait(10)
+        yield AnswerText(text[cut:])
+        yield Finished(answer_of(trace, text))
+
+    return script
+
+
+def first_line(stage: Stage) -> str:
+    region = stage.app.chat.conversation.region
+    return stage.text().split("\n")[region.y + 1]
+
+
+def first_paragraph(stage: Stage) -> int:
+    found = re.search(r"Paragraph (\d+)", stage.text())
+    assert found is not None
+    return int(found[1])
+
+
+async def streaming(stage: Stage) -> None:
+    await stage.opened()
+    stage.begin("When does the lease end?")
+    await stage.until(lambda: "Paragraph 25" in stage.text(), "the stream")
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x36"])
+async def test_a_finished_answer_stands_from_its_beginning(size: tuple[int, int]) -> None:
+    go_on = threading.Event()
+    go_on.set()
+    async with on_stage(Scene(script=pausing(PARAGRAPHS, go_on)), size=size) as stage:
+        await stage.opened()
+        await stage.ask("When does the lease end?")
+        assert "You  When does the lease end?" in first_line(stage)
+        assert "Paragraph 0 " in stage.text()
+        assert "more: PgDn" in stage.text()
+        await stage.pilot.press("pagedown")
+        assert "Paragraph 0 " not in stage.text()
+        assert "Paragraph" in stage.text()
+
+
+async def test_a_long_question_leaves_the_place_to_its_answer() -> None:
+    go_on = threading.Event()
+    go_on.set()
+    async with on_stage(Scene(script=pausing(PARAGRAPHS, go_on)), size=NARROW) as stage:
+        await stage.opened()
+        await stage.ask("\n".join(f"line {n} of what was pasted" for n in range(7)))
+        assert "ragchat" in first_line(stage)
+        assert "Paragraph 0 " in stage.text()
+
+
+async def test_a_short_answer_leaves_the_turn_before_in_view() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.ask("When does the lease end?")
+        await stage.ask("When does the lease end, once more?")
+        assert "You  When does the lease end?" in stage.text()
+        conversation = stage.app.chat.conversation
+        assert conversation.scroll_y == conversation.max_scroll_y
+        assert "more: PgDn" not in stage.text()
+
+
+async def test_the_end_is_followed_while_it_streams_also_through_a_resize() -> None:
+    go_on = threading.Event()
+    async with on_stage(Scene(script=pausing(PARAGRAPHS, go_on)), size=WIDE) as stage:
+        await streaming(stage)
+        conversation = stage.app.chat.conversation
+        for size in ((70, 20), (120, 36)):
+            await stage.pilot.resize_terminal(*size)
+            await stage.pilot.pause()
+            assert conversation.scroll_y == conversation.max_scroll_y > 0
+            assert "Paragraph 25" in stage.text()
+        go_on.set()
+        await stage.answered()
+
+
+async def test_what_was_scrolled_to_stays_through_stream_resize_and_end() -> None:
+    go_on = threading.Event()
+    async with on_stage(Scene(script=pausing(PARAGRAPHS, go_on)), size=WIDE) as stage:
+        await streaming(stage)
+        conversation = stage.app.chat.conversation
+        conversation.scroll_to(y=22, animate=False)
+        await stage.pilot.pause()
+        top = first_paragraph(stage)
+        assert 5 < top < 20
+        for size in ((60, 24), (100, 30), (120, 36)):
+            await stage.pilot.resize_terminal(*size)
+            await stage.pilot.pause()
+            assert first_paragraph(stage) == top, size
+        go_on.set()
+        await stage.answered()
+        assert first_paragraph(stage) == top
