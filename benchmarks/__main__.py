@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rounds=given.rounds,
             work=work,
             cache=given.cache.resolve(),
+            kept=None if given.keep is None else given.keep.resolve(),
             peers=None if given.no_peers else peers.install(given.cache.resolve()),
         )
         rows: list[Row] = []
@@ -72,6 +73,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", type=Path, help="write the rows there")
     parser.add_argument("--no-peers", action="store_true", help="measure ragchat and its floors alone")
     parser.add_argument("--cache", type=Path, default=_cache(), help="keeps the model and the peers")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        metavar="FOLDER",
+        help="keep the filled indexes of `queries` and `start` there, and use them",
+    )
     parser.add_argument("--work", type=Path, help="where scratch is made (5 GB for a million chunks)")
     return parser
 

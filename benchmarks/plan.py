@@ -18,7 +18,8 @@ class Plan:
 
     sizes: chunks of the synthetic indexes. files: notes of the synthetic folder. rounds: how often each
     contender is measured. work: scratch, deleted afterwards. cache: what is kept between runs (the exported
-    model, the peers). peers: None where they are not wanted.
+    model, the peers). kept: where filled indexes stay for later runs, None: nowhere. peers: None where they
+    are not wanted.
     """
 
     sizes: tuple[int, ...]
@@ -27,6 +28,7 @@ class Plan:
     texts: int
     work: Path
     cache: Path
+    kept: Path | None
     peers: Peers | None
 
     def environment(self, home: Path) -> dict[str, str]:

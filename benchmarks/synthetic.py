@@ -83,16 +83,21 @@ def questions() -> tuple[list[str], Matrix]:
     return texts, _unit(near[chosen] + noise)
 
 
-def write_material(folder: Path, size: int) -> Material:
-    """Write the chunks of an index of this size. About 2 KB each."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = Material(
+def material_in(folder: Path, size: int) -> Material:
+    """Where the chunks of an index of this size lie."""
+    return Material(
         size,
         folder / f"texts-{size}.txt",
         folder / f"vectors-{size}.npy",
         folder / "questions.json",
         folder / "questions.npy",
     )
+
+
+def write_material(folder: Path, size: int) -> Material:
+    """Write the chunks of an index of this size. About 2 KB each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = material_in(folder, size)
     vectors = np.lib.format.open_memmap(made.vectors, "w+", np.float32, (size, DIMENSIONS))
     at = 0
     with made.texts.open("w", encoding="utf-8") as file:

@@ -6,17 +6,18 @@ table, is what an exact scan in fp32 cannot do without.
 
 from __future__ import annotations
 
-import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from benchmarks.child import Child
+from benchmarks.folder import SyntheticFolder, synthetic_folder
 from benchmarks.plan import Plan
 from benchmarks.report import Row, row_of
 from benchmarks.series import Series, take_turns
-from benchmarks.synthetic import DIMENSIONS, Material, write_material
+from benchmarks.synthetic import DIMENSIONS
 
 SUBJECT = "queries"
 
@@ -49,25 +50,20 @@ def measure(plan: Plan) -> list[Row]:
     rows: list[Row] = []
     totals: dict[int, Series] = {}
     for size in sorted(plan.sizes):
-        folder = plan.work / f"queries-{size}"
-        material = write_material(folder, size)
-        with _contenders(plan, material) as contenders:
+        with _contenders(plan, synthetic_folder(plan, size)) as contenders:
             found, totals[size] = _measure_size(plan, size, contenders)
             rows += found
-        shutil.rmtree(folder)
     return rows + _growth(totals)
 
 
 @contextmanager
-def _contenders(plan: Plan, material: Material) -> Iterator[_Contenders]:
-    home = material.texts.parent
-    notes = home / "notes"
-    notes.mkdir()
-    request = {**material.as_request(), "folder": str(notes)}
-    environment = plan.environment(home)
+def _contenders(plan: Plan, made: SyntheticFolder) -> Iterator[_Contenders]:
+    material = made.material
+    request = {**material.as_request(), "folder": str(made.notes)}
+    environment = plan.environment(made.home)
     with ExitStack() as stack:
-        with Child("ragchat_index", environment=environment) as builder:
-            built = {"ragchat": builder.seconds("build", **request)}
+        built = {"ragchat": made.seconds}
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(dir=plan.work))
         ragchat = stack.enter_context(Child("ragchat_index", environment=environment))
         numpy = stack.enter_context(Child("numpy_scan", environment=environment))
         ragchat.ask("load", **request)
@@ -83,7 +79,7 @@ def _contenders(plan: Plan, material: Material) -> Iterator[_Contenders]:
             if plan.peers is not None and name in plan.peers and material.size <= largest:
                 module = f"{name.replace('-', '_')}_peer"
                 child = stack.enter_context(Child(module, python=plan.peers.python))
-                built[name] = child.seconds("build", **{**request, "folder": str(home / name)})
+                built[name] = child.seconds("build", **{**request, "folder": f"{scratch}/{name}"})
                 all_of_them.peers[name] = child
         yield all_of_them
 

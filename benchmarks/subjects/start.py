@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 
-from benchmarks.folder import synthetic_folder
+from benchmarks.folder import CHUNKS_PER_NOTE, synthetic_folder
 from benchmarks.lss import LocalSemanticSearch
 from benchmarks.plan import Plan
 from benchmarks.report import Row, row_of
@@ -86,7 +86,7 @@ def _first_frame(plan: Plan) -> list[Row]:
 
 
 def _search(plan: Plan) -> list[Row]:
-    made = synthetic_folder(plan)
+    made = synthetic_folder(plan, plan.files * CHUNKS_PER_NOTE)
     environment = plan.environment(made.home)
     command = [sys.executable, "-m", "ragchat", "search", made.question, "-f", str(made.notes), "--json"]
     _must_find(command, environment)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from benchmarks.child import Child
-from benchmarks.folder import synthetic_folder
+from benchmarks.folder import CHUNKS_PER_NOTE, synthetic_folder
 from benchmarks.plan import Plan
 from benchmarks.report import Row, row_of
 from benchmarks.series import Series, take_turns
@@ -15,7 +16,7 @@ SUBJECT = "updates"
 
 def measure(plan: Plan) -> list[Row]:
     """Unchanged first: the edit leaves the folder another."""
-    made = synthetic_folder(plan)
+    made = synthetic_folder(replace(plan, kept=None), plan.files * CHUNKS_PER_NOTE)
     environment = plan.environment(made.home)
     with Child("ragchat_folder", environment=environment) as child:
         child.ask("load", folder=str(made.notes))
