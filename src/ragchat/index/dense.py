@@ -186,7 +186,9 @@ def _byte_scan() -> Callable[[Int8Matrix, Int8Matrix], Scores] | None:
     return scan
 
 
+@functools.cache
 def _threads() -> int:
+    """Asking the system takes a quarter of a millisecond."""
     return min(4, os.cpu_count() or 1)
 
 

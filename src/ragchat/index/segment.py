@@ -17,7 +17,7 @@ from ragchat.embedding.embedder import Int8Matrix, Matrix
 from ragchat.index.postings import Postings, build_postings, merge_postings
 from ragchat.index.segment_file import Array, SegmentWriter, Written, read_segment_file
 
-QUANTIZED_ROWS = 32_768
+QUANTIZED_ROWS = 8_192
 """Segments of so many rows get a copy of their vectors in bytes; smaller ones are scanned as fast without."""
 
 _BLOCK_ROWS = 4096

@@ -234,14 +234,10 @@ def neighbours_of_a_size(manifest: list[Entry], _live: list[int]) -> list[Entry]
 
 
 def what_a_run_left(manifest: list[Entry], live: list[int]) -> list[Entry]:
-    """The last segments, as far as none is much larger than its followers; else one that is largely dead."""
-    run = manifest[-1:]
-    for entry in reversed(manifest[:-1]):
-        if entry.chunks >= _STEP * sum(follower.chunks for follower in run):
-            break
-        run.append(entry)
-    if len(run) > 1:
-        return run
+    """All from the first that is not much larger than all behind it; else one that is largely dead."""
+    for place in range(len(manifest) - 1):
+        if manifest[place].chunks < _STEP * sum(follower.chunks for follower in manifest[place + 1 :]):
+            return manifest[place:]
     for entry, found in zip(manifest, live, strict=True):
         if (entry.chunks - found) * _DEAD_SHARE > entry.chunks:
             return [entry]

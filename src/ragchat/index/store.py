@@ -7,13 +7,13 @@ import json
 import sqlite3
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document, FailedDocument
 from ragchat.embedding.embedder import Matrix, TokenVectors
-from ragchat.errors import IndexCorrupt, IndexMissing
+from ragchat.errors import IndexCorrupt, IndexMissing, StorageFailed
 from ragchat.index import chunk_rows, rows
 from ragchat.index.database import connect, open_database
 from ragchat.index.files import put_aside
@@ -105,8 +105,11 @@ class SqliteIndex(StoredIndex):
             self._forget_others(stamp_id)
         with self._explained_files():
             self._shelf.seal(stamp_id, SEALED_AT_LAST)
-            while self._shelf.merge(stamp_id, what_a_run_left):
-                pass
+            with suppress(
+                StorageFailed
+            ):  # all is searched as it is; where a disk is full, a later run merges
+                while self._shelf.merge(stamp_id, what_a_run_left):
+                    pass
             self._shelf.collect_garbage()
         with self._turn, explained(self._path):
             give_back(self._connection)
