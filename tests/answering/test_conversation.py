@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from ragchat.answering.citations import attach_citations
 from ragchat.answering.conversation import Conversation
-from ragchat.answering.events import Answer
+from ragchat.answering.events import Answer, Support
 from ragchat.answering.export import export_markdown
 from ragchat.answering.turn import Turn, TurnSource, line_of, read_turn, turn_of
 from ragchat.errors import StorageFailed
@@ -46,6 +46,44 @@ def an_answer(
 @pytest.fixture
 def conversation(tmp_path: Path) -> Conversation:
     return Conversation(tmp_path / "data" / "conversation.jsonl")
+
+
+MARKS = (Support(0, 12, (1,), found=True), Support(0, 7, (1, 2), found=False), Support(3, 7, (), found=None))
+
+
+def test_how_sentences_stood_comes_back_with_the_turn(conversation: Conversation) -> None:
+    first, second = conversation.keep(an_answer()), conversation.keep(an_answer(), MARKS[:1])
+    conversation.keep_support(first.id, MARKS)
+    kept = replace(first, support=MARKS), replace(second, support=MARKS[:1])
+    assert conversation.turns() == kept
+    branched = Conversation(conversation.path.with_name("branched.jsonl"))
+    conversation.copy_up_to(first.id, branched)
+    assert branched.turns() == kept[:1]
+    conversation.delete(first.id)
+    assert conversation.turns() == kept[1:]
+    assert first.id.encode() not in conversation.path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [{"start": 0, "end": 900, "numbers": [1], "found": True}],
+        [{"start": 5, "end": 2, "numbers": [1], "found": True}],
+        [{"start": 0, "end": 2, "numbers": [9], "found": True}],
+        [{"start": 0, "end": 2, "numbers": [1], "found": "yes"}],
+        [{"start": True, "end": 2, "numbers": [1], "found": True}],
+        [{"start": 0, "end": 2, "numbers": 1, "found": True}],
+        [{"start": 0}],
+        ["x"],
+        {"a": 1},
+    ],
+)
+def test_marks_that_do_not_fit_cost_the_marks_not_the_turn(conversation: Conversation, wrong: object) -> None:
+    turn = conversation.keep(an_answer())
+    with conversation.path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"support_of": turn.id, "support": wrong}) + "\n")
+    assert conversation.turns() == (turn,)
+    assert conversation.title() == turn.question
 
 
 def test_turns_come_back_as_they_were_kept(conversation: Conversation) -> None:

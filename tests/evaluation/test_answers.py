@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from ragchat.answering.citations import attach_citations
-from ragchat.answering.events import Answer
+from ragchat.answering.events import Answer, Support
 from ragchat.answering.outcome import blank
-from ragchat.answering.support import Support
 from ragchat.evaluation.answers import Deed, Sent, count_deeds, judge_answer
 from ragchat.evaluation.questions import Question
 from ragchat.evaluation.report import answers_json

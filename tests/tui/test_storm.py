@@ -149,7 +149,7 @@ async def test_the_conversation_survives_a_hundred_troubles_under_the_open_scree
             for number in range(ROUNDS):
                 trouble, outcomes = TROUBLES[number] if number < len(TROUBLES) else chance.choice(TROUBLES)
                 assert await trouble(storm) in outcomes, (number, trouble)
-                assert not stage.app.session.asking  # type: ignore[union-attr]
+                assert not stage.app.session.questions.asking  # type: ignore[union-attr]
                 if number % 10 == 9:
                     storm.says("All ", "is ", f"well {number} ", "[1].")
                     turn = await storm.begin()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragchat.answering.citations import attach_citations
-from ragchat.answering.support import Support
+from ragchat.answering.events import Support
 from ragchat.evaluation.collection import collected_path
 from ragchat.tui.support_marks import support_note, with_marks
 from tests.tui.fake_workspace import Scene, answer_of
@@ -83,6 +83,23 @@ async def test_an_answer_shows_which_of_its_sentences_are_found_where_they_cite(
         assert "900 euro [1]. ○" in stage.words()
         await stage.pilot.press("ctrl+y")
         assert clipboard[-1] == answer  # without glyphs
+
+
+async def test_the_marks_are_there_again_when_the_conversation_is_opened_again() -> None:
+    scene = Scene(script=saying(lambda trace: answer_of(trace, f"{TRUE} {FALSE}")), embeds=True)
+    async with on_stage(scene) as stage:
+        await answered(stage)
+        await stage.until(lambda: "1 of 2 not found in the source cited" in stage.words(), "the check")
+        session = stage.app.session
+        assert session is not None
+        conversation = session.talks.current
+        await stage.until(lambda: bool(conversation.turns()[0].support), "the keeping")
+        session.talks.resume(conversation.id)
+        conversation_shown = stage.app.chat.conversation
+        await stage.until(lambda: conversation_shown.turns[-1].answer is None, "the earlier session's turn")
+        await stage.until(lambda: "1 of 2 not found in the source cited" in stage.words(), "the marks")
+        assert "2027 [1]. ✓" in stage.words()
+        assert "900 euro [1]. ○" in stage.words()
 
 
 async def test_x_keeps_the_question_as_to_be_refused_and_u_takes_it_back() -> None:

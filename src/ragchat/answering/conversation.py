@@ -9,13 +9,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from ragchat.answering.escape import escape_line
-from ragchat.answering.events import Answer
-from ragchat.answering.turn import Turn, line_of, read_turn, turn_of
+from ragchat.answering.events import Answer, Support
+from ragchat.answering.turn import (
+    Turn,
+    line_of,
+    read_support_line,
+    read_turn,
+    support_line,
+    turn_of,
+    with_support,
+)
 from ragchat.errors import StorageFailed
 from ragchat.paths import make_private_dir
 
@@ -36,7 +44,16 @@ class Conversation:
 
     def turns(self) -> tuple[Turn, ...]:
         """All kept turns, oldest first; a damaged line is skipped. Raises StorageFailed."""
-        return tuple(turn for line in self._lines() if (turn := read_turn(line)) is not None)
+        turns: list[Turn] = []
+        place: dict[str, int] = {}
+        for line in self._lines():
+            if (marks := read_support_line(line)) is not None:
+                if (at := place.get(marks[0])) is not None:
+                    turns[at] = with_support(turns[at], marks[1])
+            elif (turn := read_turn(line)) is not None:
+                place[turn.id] = len(turns)
+                turns.append(turn)
+        return tuple(turns)
 
     def title(self) -> str:
         """What it was named, else its first question, else ""."""
@@ -54,12 +71,17 @@ class Conversation:
         asked = [turn.question for turn in self.turns()]
         return tuple(q for before, q in zip([None, *asked], asked, strict=False) if q != before)
 
-    def keep(self, answer: Answer) -> Turn:
+    def keep(self, answer: Answer, support: Sequence[Support] = ()) -> Turn:
         """Append a turn durably. Raises StorageFailed."""
-        turn = turn_of(answer)
+        turn = turn_of(answer, support)
         with self._writing():
             self._append(line_of(turn))
         return turn
+
+    def keep_support(self, turn_id: str, support: Sequence[Support]) -> None:
+        """Append how the sentences of a kept turn stood against their sources. Raises StorageFailed."""
+        with self._writing():
+            self._append(support_line(turn_id, support))
 
     def rename(self, title: str) -> None:
         """Name it; "" takes the name away. Raises StorageFailed."""
@@ -70,7 +92,7 @@ class Conversation:
     def delete(self, turn_id: str) -> None:
         """Forget one turn: its words are gone from the disk too. Raises StorageFailed."""
         with self._writing():
-            self._rewrite(lambda turn: turn.id != turn_id)
+            self._rewrite_without(turn_id)
 
     def copy_up_to(self, turn_id: str, target: Conversation) -> None:
         """Write the turns up to and including this one into another conversation. Raises StorageFailed."""
@@ -115,10 +137,9 @@ class Conversation:
         except OSError as error:
             raise _not_kept(self.path, error) from error
 
-    def _rewrite(self, keeps: Callable[[Turn], bool]) -> None:
-        """Every line but those of turns that go."""
-        lines = [line for line in self._lines() if line]
-        self._replace([line + b"\n" for line in lines if (turn := read_turn(line)) is None or keeps(turn)])
+    def _rewrite_without(self, turn_id: str) -> None:
+        """Every line but those of this turn."""
+        self._replace([line + b"\n" for line in self._lines() if line and _turn_of_line(line) != turn_id])
 
     def _replace(self, lines: list[bytes]) -> None:
         partial = self.path.with_suffix(f".{os.getpid()}.part")
@@ -139,6 +160,14 @@ class Conversation:
                 line = line if file.read(1) == b"\n" else b"\n" + line
             file.write(line)
             os.fsync(file.fileno())
+
+
+def _turn_of_line(line: bytes) -> str | None:
+    """The id of the turn that a line is or belongs to."""
+    if (support := read_support_line(line)) is not None:
+        return support[0]
+    turn = read_turn(line)
+    return turn.id if turn is not None else None
 
 
 def _read_title(line: bytes) -> str | None:

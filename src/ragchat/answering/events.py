@@ -34,6 +34,21 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """One sentence of an answer against the sources it cites.
+
+    start, end: its range in `Answer.text`. numbers: the sources it cites, each of which exists.
+    found: whether one of them says it, as far as words and numbers tell; None where it cites none, or where
+        all are in another script, which cannot be compared.
+    """
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    found: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What the model was sent, by its own count where it gave one.
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ragchat.answering.citations import without_citations
-from ragchat.answering.events import Answer, Citation
+from ragchat.answering.events import Answer, Citation, Support
 from ragchat.chunking.chunk import Chunk
 from ragchat.chunking.sentences import sentence_spans
 from ragchat.embedding.embedder import Embedder
@@ -28,21 +27,6 @@ _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _APART = re.compile(r"(?:\A|\n)[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+|\n[ \t]*(?=[\n|#])")
 """What no sentence goes across: the mark of a list item, a blank line, the start of a row or a heading."""
 _BLANK = re.compile(r"[\s.!?。！？…)\]»”\"']*")
-
-
-@dataclass(frozen=True, slots=True)
-class Support:
-    """One sentence of an answer against the sources it cites.
-
-    start, end: its range in `Answer.text`. numbers: the sources it cites, each of which exists.
-    found: whether one of them says it, as far as words and numbers tell; None where it cites none, or where
-        all are in another script, which cannot be compared.
-    """
-
-    start: int
-    end: int
-    numbers: tuple[int, ...]
-    found: bool | None
 
 
 def check_support(answer: Answer, embedder: Embedder) -> tuple[Support, ...]:

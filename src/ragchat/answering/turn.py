@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from ragchat.answering.events import Answer
+from ragchat.answering.events import Answer, Support
 from ragchat.answering.receipt import receipt_line
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
@@ -43,7 +43,8 @@ class Turn:
     asked_at: ISO 8601 with the local offset. receipt: `receipt_line` of the answer.
     dropped: evidence that did not fit the model's window, numbered 0. truncated: the server cut the prompt.
     notice, hint: as in `Answer`. follows: the question that this one was asked after, "" for none.
-    id: tells the turns of one conversation apart.
+    id: tells the turns of one conversation apart. support: how its sentences stood against the sources that
+        they cite, when it was answered; () where that was not compared.
     """
 
     asked_at: str
@@ -65,9 +66,10 @@ class Turn:
     hint: str = ""
     follows: str = ""
     id: str = ""
+    support: tuple[Support, ...] = ()
 
 
-def turn_of(answer: Answer) -> Turn:
+def turn_of(answer: Answer, support: Sequence[Support] = ()) -> Turn:
     """The answer as it is kept from now on."""
     trace = answer.trace
     return Turn(
@@ -93,6 +95,7 @@ def turn_of(answer: Answer) -> Turn:
         hint=answer.hint,
         follows=answer.trace.follows,
         id=uuid.uuid4().hex[:12],
+        support=tuple(support),
     )
 
 
@@ -131,10 +134,51 @@ def read_turn(line: bytes) -> Turn | None:
         kept = json.loads(line)
         sources, dropped = (tuple(map(_read_source, kept.get(key, ()))) for key in ("sources", "dropped"))
         named = kept.get("id") or hashlib.sha256(line).hexdigest()[:12]
-        turn = Turn(**{**_known(Turn, kept), "sources": sources, "dropped": dropped, "id": named})
+        known = {**_known(Turn, kept), "sources": sources, "dropped": dropped, "id": named, "support": ()}
+        turn = with_support(Turn(**known), kept.get("support", ()))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return turn if [source.number for source in sources] == list(range(1, len(sources) + 1)) else None
+
+
+def support_line(turn_id: str, support: Sequence[Support]) -> bytes:
+    """What was compared after the turn was kept, as a line of its own."""
+    kept = {"support_of": turn_id, "support": [asdict(each) for each in support]}
+    return json.dumps(kept).encode("ascii") + b"\n"
+
+
+def read_support_line(line: bytes) -> tuple[str, Sequence[Any]] | None:
+    """The turn's id and its support as `with_support` takes it; None for any other line."""
+    if not line.startswith(b'{"support_of"'):
+        return None
+    try:
+        kept = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    known = isinstance(kept.get("support_of"), str) and isinstance(kept.get("support"), list)
+    return (kept["support_of"], kept["support"]) if known else None
+
+
+def with_support(turn: Turn, kept: Sequence[Any]) -> Turn:
+    """The turn with the marks that were kept; without any where they do not fit its text and sources."""
+    try:
+        support = tuple(
+            Support(each["start"], each["end"], tuple(each["numbers"]), each["found"]) for each in kept
+        )
+        fits = all(_fits(each, turn) for each in support)
+    except (TypeError, KeyError):
+        return turn
+    return replace(turn, support=support) if fits else turn
+
+
+def _fits(support: Support, turn: Turn) -> bool:
+    edges, length = (support.start, support.end), len(turn.text or "")
+    return (
+        all(type(edge) is int for edge in edges)
+        and 0 <= support.start < support.end <= length
+        and all(type(number) is int and 1 <= number <= len(turn.sources) for number in support.numbers)
+        and isinstance(support.found, bool | None)
+    )
 
 
 def _read_source(kept: Mapping[str, Any]) -> TurnSource:
@@ -167,5 +211,6 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     "AnsweredBy": lambda value: value in get_args(AnsweredBy),
     "tuple[str, ...]": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
     "tuple[TurnSource, ...]": lambda value: isinstance(value, list),
+    "tuple[Support, ...]": lambda value: isinstance(value, list),
 }
 """What each kind of field must hold: anybody may have written the file."""

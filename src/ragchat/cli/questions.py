@@ -33,8 +33,7 @@ from ragchat.retrieval.filters import Filters
 
 if TYPE_CHECKING:
     from ragchat.answering.assistant import Assistant
-    from ragchat.answering.events import Answer
-    from ragchat.answering.support import Support
+    from ragchat.answering.events import Answer, Support
 
 NO_ANSWER, INTERRUPTED = 1, 130
 
@@ -112,7 +111,7 @@ def ask(
         print_changed_sources(answer, workspace)
         print_notes(answer)
         print_support(answer, supports)
-        _keep(workspace, answer)
+        _keep(workspace, answer, supports)
     return _exit_code(answer)
 
 
@@ -237,10 +236,10 @@ def _search_one(workspace: Workspace, question: str, filters: Filters, *, as_jso
     return trace.refused
 
 
-def _keep(workspace: Workspace, answer: Answer) -> None:
+def _keep(workspace: Workspace, answer: Answer, supports: Sequence[Support]) -> None:
     """In the conversation; an answer that is on the screen is no failure because it could not be kept."""
     try:
-        workspace.conversation().keep(answer)
+        workspace.conversation().keep(answer, supports)
     except StorageFailed as error:
         note(f"note: {escape_line(error.message)}")
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ragchat.answering.assistant import Assistant
-from ragchat.answering.events import Answer, Finished
-from ragchat.answering.support import Support, check_support
+from ragchat.answering.events import Answer, Finished, Support
+from ragchat.answering.support import check_support
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Embedder
 from ragchat.evaluation.questions import Gold, Question

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.message import Message
 
-from ragchat.tui.messages import AnswerChecked, SpanVerified
+from ragchat.errors import RagchatError
+from ragchat.tui.messages import AnswerChecked, Noted, SpanVerified
 
 if TYPE_CHECKING:
+    from ragchat.answering.conversation import Conversation
     from ragchat.answering.events import Answer
-    from ragchat.answering.turn import TurnSource
+    from ragchat.answering.turn import Turn, TurnSource
     from ragchat.tui.session import Session
 
 
-def check_answer(session: Session, run: int, answer: Answer) -> None:
-    """Post which sentences are found in the sources they cite; nothing where that cannot be told."""
+class Kept(NamedTuple):
+    """An answer as it was kept, and where: another conversation may be open by now."""
+
+    conversation: Conversation
+    turn: Turn
+
+
+def check_answer(session: Session, run: int, answer: Answer, kept: Kept | None) -> None:
+    """Post and keep which sentences are found in the sources they cite; nothing where that cannot be told."""
     from ragchat.answering.support import check_support
 
     if answer.answered_by != "model" or not answer.citations:
@@ -25,8 +34,14 @@ def check_answer(session: Session, run: int, answer: Answer) -> None:
         support = check_support(answer, session.workspace.embedder())
     except Exception:  # noqa: BLE001, RUF100 -- the answer stands without it
         return
-    if support:
-        session.post(AnswerChecked(session, run, support))
+    if not support:
+        return
+    session.post(AnswerChecked(session, run, support))
+    if kept is not None:
+        try:
+            kept.conversation.keep_support(kept.turn.id, support)
+        except RagchatError as error:
+            session.post(Noted(session, f"the marks of this answer were not kept: {error.message}", "error"))
 
 
 def verify(session: Session, source: TurnSource, post: Callable[[Message], object]) -> None:

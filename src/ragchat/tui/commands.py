@@ -56,7 +56,7 @@ def _of_the_folder(app: RagchatApp, session: Session) -> Iterator[Command]:
     yield Command("Copy answer", "the last one", chat.action_copy_answer, "chat.copy_answer")
     yield Command("Follow up", "with the question before", chat.follow_up, "prompt.follow_up")
     yield Command("Take the offer", "as offered under the turn", chat.action_take_offer, "chat.take_offer")
-    yield Command("Stop the answer", "what came stays", session.stop_answer)
+    yield Command("Stop the answer", "what came stays", session.questions.stop)
     yield Command("Sources", "show or hide them", chat.action_toggle_sources, "chat.toggle_sources")
     yield Command("Thinking", "show or hide the model's", chat.action_show_thinking, "chat.show_thinking")
     yield Command("Model", "choose who answers, or get one", chat.action_pick_model, "chat.pick_model")

@@ -86,7 +86,7 @@ class Following:
         else:
             self.is_whole = report.complete
             self._end(IndexDone(session, report, status, is_following=following))
-            session.ask_again()
+            session.questions.ask_again()
 
     def _end(self, news: Message | None = None, *, look_again: bool = False) -> None:
         """Tell how it ended; go on at once where the notes have changed meanwhile."""

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from ragchat.answering.events import AnswerEvent
+    from ragchat.answering.events import AnswerEvent, Support
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.status import FolderStatus
     from ragchat.answering.suggestions import FilterNames
-    from ragchat.answering.support import Support
     from ragchat.answering.turn import Turn, TurnSource
     from ragchat.answering.verification import VerifiedSpan
     from ragchat.errors import RagchatError

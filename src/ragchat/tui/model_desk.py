@@ -113,7 +113,7 @@ class ModelDesk:
         session, self._probing = self._session, name
         while self._probing == name and not session.closing.is_set():
             stop = self._stop_probe = threading.Event()
-            if session.asking:
+            if session.questions.asking:
                 session.closing.wait(_POLL)
                 continue
             try:

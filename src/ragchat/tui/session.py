@@ -6,36 +6,28 @@ or a batch of embeddings. What they find they post as messages.
 
 from __future__ import annotations
 
-import itertools
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from ragchat.errors import IndexCorrupt, IndexMissing, RagchatError, SetupError
+from ragchat.errors import IndexCorrupt, SetupError
 from ragchat.tui.following import Following, as_ragchat_error
 from ragchat.tui.messages import (
-    AnswerMoved,
-    AskedAgain,
-    AskFailed,
-    AskWaits,
     Confirm,
     ConversationRead,
     FolderFailed,
     FolderOpened,
     IndexFailed,
-    Noted,
     ServerChecked,
-    TurnKept,
 )
 from ragchat.tui.model_desk import ModelDesk
+from ragchat.tui.question_desk import QuestionDesk
 from ragchat.tui.talk_desk import TalkDesk
 
 if TYPE_CHECKING:
-    from ragchat.answering.events import Answer, AnswerEvent
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.turn import TurnSource
     from ragchat.answering.workspace import Workspace
@@ -47,10 +39,6 @@ WorkspaceFactory = Callable[[Path, "Settings"], "Workspace"]
 Post = Callable[[Message], object]
 
 HEALTH_EVERY_SECONDS = 15.0
-_CLOSING_SECONDS = 0.15
-"""How long leaving waits for a stopped answer to be kept."""
-_READING_SECONDS = 0.1
-"""How often a question that came before any note was read looks whether it can be asked."""
 
 
 def real_workspace(folder: Path, settings: Settings) -> Workspace:
@@ -58,20 +46,6 @@ def real_workspace(folder: Path, settings: Settings) -> Workspace:
     from ragchat.answering.workspace import Workspace
 
     return Workspace(folder, settings)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question.
-
-    admit: chunks let through by hand. answer_tokens: more room than the settings give.
-    follows: the question that it is searched together with.
-    """
-
-    question: str
-    admit: frozenset[int] = frozenset()
-    answer_tokens: int = 0
-    follows: str = ""
 
 
 class Session:
@@ -82,18 +56,14 @@ class Session:
     ) -> None:
         self.folder = folder
         self.opening = False
-        self.asking = False
         self._reads_soon = False
         self._settings = settings
         self._open_workspace = open_workspace
         self._send = post
         self._workspace: Workspace | None = None
-        self._runs = itertools.count(1)
         self._closing = threading.Event()
-        self._stop_answer = threading.Event()
-        self._answer_thread: threading.Thread | None = None
         self._server_due = threading.Event()
-        self._refused_so_far: dict[int, Asked] = {}
+        self.questions = QuestionDesk(self)
         self.following = Following(self, self.start, self.post, self._closing)
         self.models = ModelDesk(self)
         self.talks = TalkDesk(self)
@@ -140,6 +110,11 @@ class Session:
         """Whether the index is being brought up to date."""
         return self.following.indexing
 
+    @property
+    def reads_soon(self) -> bool:
+        """Whether notes are being read, or will be at once."""
+        return self._reads_soon or self.indexing
+
     def index(self, *, rebuild: bool = False, retry: bool = False) -> None:
         """Bring the index up to date, unless that is going on already."""
         self.following.index(rebuild=rebuild, retry=retry)
@@ -147,22 +122,6 @@ class Session:
     def stop_indexing(self) -> None:
         """What was indexed stays; the rest is pending."""
         self.following.stop.set()
-
-    def begin(self) -> int:
-        """A question is coming, and can be stopped from now on. Returns the run that its events carry."""
-        self.asking = True
-        self.models.make_way()
-        self._stop_answer = threading.Event()
-        return next(self._runs)
-
-    def answer(self, run: int, asked: Asked) -> None:
-        """Start answering what was begun."""
-        cancel = self._stop_answer
-        self._answer_thread = self.start(lambda: self._answer(run, asked, cancel))
-
-    def stop_answer(self) -> None:
-        """The partial answer stays and comes marked as stopped."""
-        self._stop_answer.set()
 
     def check_server(self) -> None:
         """Look at the model server now."""
@@ -177,7 +136,7 @@ class Session:
     def stop(self) -> None:
         """Have everything stop, and post nothing more; waits for nothing."""
         self._closing.set()
-        self._stop_answer.set()
+        self.questions.stop()
         self.following.stop.set()
         self.models.close()
         self._server_due.set()
@@ -185,9 +144,8 @@ class Session:
     def close(self) -> None:
         """Stop everything; waits only a moment, for a stopped answer to be kept."""
         self.stop()
-        if self._answer_thread is not None:
-            self._answer_thread.join(_CLOSING_SECONDS)
-        if self._workspace is not None and not self.indexing and not self.asking:
+        self.questions.close()
+        if self._workspace is not None and not self.indexing and not self.questions.asking:
             self._workspace.close()
 
     @property
@@ -236,72 +194,6 @@ class Session:
         elif self._reads_soon:
             self.index()
             self._reads_soon = False
-
-    def _answer(self, run: int, asked: Asked, cancel: threading.Event) -> None:
-        self._ask(run, asked, cancel)
-        self.ask_again()
-
-    def ask_again(self) -> None:
-        """What was refused over a part of the notes, over all of them; esc stops it."""
-        while self.following.is_whole and self._refused_so_far and not self.asking:
-            self.asking = True
-            run = next(iter(self._refused_so_far))
-            asked = self._refused_so_far.pop(run)
-            cancel = self._stop_answer = threading.Event()
-            self.post(AskedAgain(self, run))
-            self._ask(run, asked, cancel)
-            if cancel.is_set():
-                self._refused_so_far.clear()
-
-    def _ask(self, run: int, asked: Asked, cancel: threading.Event) -> None:
-        from ragchat.answering.events import Finished
-        from ragchat.tui.checking import check_answer
-
-        try:
-            for event in self._events(run, asked, cancel):
-                if isinstance(event, Finished):
-                    self._keep(run, event.answer)
-                    self._remember_refusal(run, asked, event.answer)
-                    self.asking = False
-                self.post(AnswerMoved(self, run, event))
-                if isinstance(event, Finished):
-                    check_answer(self, run, event.answer)
-        except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
-            self.post(AskFailed(self, run, as_ragchat_error(error)))
-        finally:
-            self.asking = False
-
-    def _events(self, run: int, asked: Asked, cancel: threading.Event) -> Iterator[AnswerEvent]:
-        """What the assistant tells; a question that came before any note was read waits for one."""
-        while True:
-            soon = self._reads_soon or self.indexing  # looked at first: what is read by now is found below
-            try:
-                yield from self.workspace.assistant().ask(
-                    asked.question,
-                    admit=asked.admit,
-                    cancel=cancel,
-                    answer_tokens=asked.answer_tokens,
-                    follows=asked.follows,
-                )
-            except IndexMissing:
-                if not soon or cancel.is_set():
-                    raise
-                self.post(AskWaits(self, run))
-                cancel.wait(_READING_SECONDS)
-            else:
-                return
-
-    def _remember_refusal(self, run: int, asked: Asked, answer: Answer) -> None:
-        """What was not found in a part of the notes is looked for again when all are there."""
-        if answer.outcome == "refused" and answer.trace.coverage.pending:
-            self._refused_so_far[run] = asked
-
-    def _keep(self, run: int, answer: Answer) -> None:
-        try:
-            turn = self.talks.current.keep(answer)
-            self.post(TurnKept(self, run, turn))
-        except RagchatError as error:
-            self.post(Noted(self, f"this turn was not kept: {error.message}", "error"))
 
     def _watch_server(self) -> None:
         while not self._closing.is_set():

@@ -12,8 +12,7 @@ from ragchat.tui.formatting import one_line
 from ragchat.tui.widgets.turn_notes import Line
 
 if TYPE_CHECKING:
-    from ragchat.answering.events import Citation
-    from ragchat.answering.support import Support
+    from ragchat.answering.events import Citation, Support
 
 FOUND, NOT_FOUND = "✓", "○"
 _HOW = "compared by words, numbers and closeness"

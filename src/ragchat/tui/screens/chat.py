@@ -118,7 +118,7 @@ class ChatScreen(ActsOnTurns):
     @property
     def escape_label(self) -> str:
         """What Esc does now, for the footer."""
-        if self.session is not None and self.session.asking:
+        if self.session is not None and self.session.questions.asking:
             return "Stop"
         if self._leaving:
             return "Quit: once more"
@@ -165,8 +165,8 @@ class ChatScreen(ActsOnTurns):
     def action_leave(self) -> None:
         """Stop what runs; else leave the pane; else, when pressed twice, the app."""
         session = self.session
-        if session is not None and session.asking:
-            session.stop_answer()
+        if session is not None and session.questions.asking:
+            session.questions.stop()
         elif not self.is_writing:
             self.action_focus_prompt()
             self.remove_class("drawer-open")
@@ -184,8 +184,8 @@ class ChatScreen(ActsOnTurns):
         marked = self.prompt.selected_text if self.is_writing else ""
         if marked := marked or self.get_selected_text() or "":
             self.ragchat.copy(marked, "what is marked")
-        elif self.session is not None and self.session.asking:
-            self.session.stop_answer()
+        elif self.session is not None and self.session.questions.asking:
+            self.session.questions.stop()
         else:
             self.notify(f"Nothing is marked and nothing runs: {keys.key_for('app.quit')} leaves.")
 

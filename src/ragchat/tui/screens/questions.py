@@ -24,7 +24,7 @@ class AsksQuestions(OpensDialogs):
         elif session is None or not session.is_open:
             self.prompt.give_back(message.question)
             self.ragchat.say_no_folder()
-        elif session.asking:
+        elif session.questions.asking:
             self.prompt.give_back(message.question)
             self.notify("Still answering: esc stops it, then ask this.", severity="warning")
         elif message.follows and not self.conversation.turns:
@@ -70,14 +70,14 @@ class AsksQuestions(OpensDialogs):
         follows: str = "",
     ) -> None:
         """Begin a turn and let the session answer it."""
-        from ragchat.tui.session import Asked
+        from ragchat.tui.question_desk import Asked
 
         session = self.session
         assert session is not None
-        run = session.begin()
+        run = session.questions.begin()
         turn = await self.conversation.begin_turn(question, follows)
         self.ragchat.feed.begin(run, turn)
-        session.answer(run, Asked(question, admit, answer_tokens, follows))
+        session.questions.answer(run, Asked(question, admit, answer_tokens, follows))
         self.refresh_bindings()
 
     @property
@@ -96,7 +96,7 @@ class AsksQuestions(OpensDialogs):
             self.notify("Nothing is on offer here.", severity="warning")
         elif offer.kind == "pull":
             session.models.pull(offer.model)
-        elif session.asking:
+        elif session.questions.asking:
             self.notify("Still answering: esc stops it.", severity="warning")
         else:
             await self.ask(

@@ -176,7 +176,7 @@ class ActsOnTurns(AsksQuestions):
 
     def _is_free(self) -> bool:
         """Whether no answer is on its way; says so otherwise."""
-        busy = self.session is not None and self.session.asking
+        busy = self.session is not None and self.session.questions.asking
         if busy:
             self.notify("Still answering: esc stops it.", severity="warning")
         return not busy

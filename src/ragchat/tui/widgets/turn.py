@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.widgets.markdown import MarkdownStream
 
-    from ragchat.answering.events import Answer
-    from ragchat.answering.support import Support
+    from ragchat.answering.events import Answer, Support
     from ragchat.answering.turn import Turn
     from ragchat.errors import RagchatError
     from ragchat.tui.app import RagchatApp
@@ -192,6 +192,8 @@ class TurnView(Vertical):
         """Which sentences of the answer are found in the sources they cite."""
         if self.answer is None or self._body is None:
             return
+        if self.kept is not None:
+            self.kept = replace(self.kept, support=tuple(support))
         await self._body.settle(with_marks(self.text, self.answer.citations, support))
         await self.mount_all(notes_for(support_note(self.text, support)), after=self._body)
 
@@ -211,9 +213,10 @@ class TurnView(Vertical):
         if self.text:
             citations = attach_citations(self.text, len(evidence.sources))
             body = await self._mount_body()
-            await body.settle(with_marks(self.text, citations))
+            await body.settle(with_marks(self.text, citations, turn.support))
         self._head_static.update(self._head(turn_notes.outcome_of_turn(turn)))
-        await self._show_notes(turn_notes.notes_of_turn(turn))
+        support = support_note(self.text, turn.support)
+        await self._show_notes([*support, *turn_notes.notes_of_turn(turn)])
 
     @property
     def kept_id(self) -> str:
