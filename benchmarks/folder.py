@@ -52,9 +52,9 @@ class SyntheticFolder:
 
 def synthetic_folder(plan: Plan, chunks: int) -> SyntheticFolder:
     """The folder with so many chunks: that of this run, or one that an earlier run kept."""
-    home = (plan.kept or plan.work) / f"{chunks}-{_stamp()}"
+    home = (plan.kept or plan.work) / f"{chunks}-chunks"
     whole = home / "whole.json"
-    if not whole.exists():
+    if not whole.exists() or json.loads(whole.read_text(encoding="utf-8"))["made_by"] != _stamp():
         shutil.rmtree(home, ignore_errors=True)
         (home / "notes").mkdir(parents=True)
         material = write_material(home, chunks)
@@ -66,7 +66,7 @@ def synthetic_folder(plan: Plan, chunks: int) -> SyntheticFolder:
                 on_disk=True,
                 chunks_per_note=CHUNKS_PER_NOTE,
             )
-        whole.write_text(json.dumps({"seconds": seconds}), encoding="utf-8")
+        whole.write_text(json.dumps({"seconds": seconds, "made_by": _stamp()}), encoding="utf-8")
     material = material_in(home, chunks)
     question = json.loads(material.questions.read_text(encoding="utf-8"))[0]
     seconds = json.loads(whole.read_text(encoding="utf-8"))["seconds"]

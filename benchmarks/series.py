@@ -13,8 +13,8 @@ Measurement = Callable[[int], float]
 
 
 _FEWEST, _SECONDS = 3, 120.0
-_REST = 0.05
-"""Seconds before each turn: threads of BLAS spin for 30 ms after a product, on the next contender's core."""
+_REST = 0.1
+"""Seconds before each turn: BLAS threads spin for some 50 ms after a product, on the next one's core."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,15 @@ def test_without_numkong_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch)
     assert nearest_rows([part], vectors[3], 20, [None]) == with_it
 
 
+def test_several_threads_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = clustered(np.random.default_rng(7), 777, 32, 0.5)
+    part = Part(segment(vectors, 0, in_bytes=True))
+    alone = nearest_rows([part], vectors[3], 20, [None])
+    monkeypatch.setattr(dense, "_ROWS_A_THREAD", 300)
+    monkeypatch.setattr(dense, "_threads", lambda: 2)
+    assert nearest_rows([part], vectors[3], 20, [None]) == alone
+
+
 @given(st.lists(st.floats(-1, 1, width=32), max_size=400), st.integers(1, 30), st.floats(0, 0.2))
 def test_places_of_the_best_leave_none_out(values: list[float], limit: int, slack: float) -> None:
     array = np.repeat(np.array(values, dtype=np.float32), 3)

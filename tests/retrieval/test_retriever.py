@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Vector
 from ragchat.embedding.packaged import MINILM
-from ragchat.errors import IndexStale, UsageError
+from ragchat.errors import IndexCorrupt, IndexStale, UsageError
 from ragchat.index.protocol import Hit, Scope
+from ragchat.retrieval import search
 from ragchat.retrieval.adaptive import FolderGate, Usual, gate_weights
 from ragchat.retrieval.calibration import calibrate
 from ragchat.retrieval.off_topic import load_off_topic_questions
@@ -43,6 +44,26 @@ def retriever(threshold: float = 0.65, notes=NOTES, **wanted: Any) -> Retriever:
 
 def documents(trace: RetrievalTrace) -> list[str]:
     return [source.chunk.document for source in trace.sources]
+
+
+@pytest.mark.parametrize("question", ["when does the lease end", "boiler E1234", "zzz", "the ?"])
+def test_searches_that_run_side_by_side_find_the_same(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_by_one = retriever().retrieve(question)
+    monkeypatch.setattr(search, "_SIDE_BY_SIDE", 0)
+    beside = retriever().retrieve(question)
+    assert replace(beside, timings_ms=one_by_one.timings_ms) == one_by_one
+
+
+@pytest.mark.parametrize("failing", ["dense", "lexical"])
+def test_what_one_of_them_raises_is_raised(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_SIDE_BY_SIDE", 0)
+
+    def fail(*_: object, **__: object) -> list[Hit]:
+        raise IndexCorrupt("damaged", hint="ragchat index --rebuild")
+
+    monkeypatch.setattr(MemorySnapshot, failing, fail)
+    with pytest.raises(IndexCorrupt):
+        retriever().retrieve("when does the lease end")
 
 
 some_words = st.lists(

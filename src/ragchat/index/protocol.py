@@ -134,7 +134,8 @@ class Heading(NamedTuple):
 class Snapshot(Protocol):
     """One consistent view of an index for one question. Holds only chunks of the index's own stamp.
 
-    What is replaced meanwhile stays readable in it; so it is let go after the question, not kept for hours.
+    `dense` and `lexical` may be called at once from two threads. What is replaced meanwhile stays readable in
+    it; so it is let go after the question, not kept for hours.
     """
 
     @property
