@@ -120,7 +120,7 @@ class IndexContract(ABC):
             "2024-05-06 b.md": ((), "2024-05-06"),
         }
         assert known["c.md"].state == "failed"
-        assert dataclasses.replace(known["c.md"], modified_ns=10**25).day == ""
+        assert known["c.md"]._replace(modified_ns=10**25).day == ""
 
     def test_a_snapshot_knows_the_files_of_its_own_state(self, begun: Index) -> None:
         put(begun, "a.md", "words")
@@ -286,7 +286,7 @@ class IndexContract(ABC):
     def test_a_failure_takes_the_place_of_the_document_and_back(self, begun: Index) -> None:
         put(begun, "a.md", "words")
         failure = FailedDocument("a.md", "it is binary", "leave it out", "d" * 64, "test/1")
-        begun.fail(failure, dataclasses.replace(source("a.md", state="failed"), digest="d" * 64))
+        begun.fail(failure, source("a.md", state="failed")._replace(digest="d" * 64))
         assert list(begun.failures()) == [failure]
         assert begun.sources()["a.md"].state == "failed"
         assert (begun.coverage(), begun.document_text("a.md")) == (Coverage(0, 1, 0), None)
@@ -435,7 +435,7 @@ class IndexContract(ABC):
         begun.fail(FailedDocument("b.md", "r", "h"), source("b.md", state="failed"))
         snapshot = begun.snapshot()
         for name in ("a.md", "b.md"):
-            now = dataclasses.replace(begun.sources()[name], size=9, modified_ns=8, checked_ns=7)
+            now = begun.sources()[name]._replace(size=9, modified_ns=8, checked_ns=7)
             begun.touch(now)
             assert begun.sources()[name] == now
         assert begun.snapshot() is snapshot

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -141,5 +140,5 @@ def test_every_note_is_found_by_its_own_name(names: set[str]) -> None:
 def test_the_day_of_a_note_is_its_own_then_its_names_then_its_last_change() -> None:
     note = source("2024-05-06.md", dated="2025-01-31", modified_ns=1_700_000_000_000_000_000)
     assert note.day == "2025-01-31"
-    assert replace(note, dated="").day == "2024-05-06"
-    assert replace(note, dated="", name="a.md").day[:7] == "2023-11"
+    assert note._replace(dated="").day == "2024-05-06"
+    assert note._replace(dated="", name="a.md").day[:7] == "2023-11"

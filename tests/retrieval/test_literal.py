@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ragchat.index.protocol import Scope
 from ragchat.index.tokens import tokenize
-from ragchat.retrieval.identifiers import is_code, terms_of
-from ragchat.retrieval.literal import Found, find_literal
+from ragchat.retrieval.identifiers import Case, Term, is_code, terms_of
+from ragchat.retrieval.literal import Found, _standing, find_literal
 from tests.doubles import WordEmbedder
 from tests.retrieval.doubles import MemorySnapshot, passage
 
@@ -139,6 +141,22 @@ def test_a_keyword_of_many_passages_needs_no_offer() -> None:
 )
 def test_what_only_looks_alike_is_no_offer(question: str, note: str) -> None:
     assert found(question, note) is None
+
+
+_WITHIN_A_WORD = "[^\\W々一-鿿豈-﫿\u3040-\u30ff\u0e00-\u0e7f가-힣]"
+
+
+@given(
+    st.sampled_from(["a", "ab a", "20.04", "E1", "d'a", "_a", "山田"]),
+    st.text("aAbB_ 1.,E02'4山田、é\u0e01가", max_size=30),
+    st.sampled_from(["any", "capitals"]),
+)
+def test_a_term_stands_where_a_pattern_of_all_letters_has_it(text: str, note: str, case: Case) -> None:
+    words = r"\s+".join(map(re.escape, text.split()))
+    if text != "山田":
+        words = rf"(?<!{_WITHIN_A_WORD}){words}(?!{_WITHIN_A_WORD}|[.,]\d)"
+    expected = re.finditer(words, note, re.IGNORECASE if case == "any" else 0)
+    assert [m.span() for m in _standing(Term(text, case), note)] == [m.span() for m in expected]
 
 
 def test_a_whole_name_comes_before_its_parts_and_a_first_name_alone_is_anyone() -> None:

@@ -6,7 +6,6 @@ change shows as a difference in the next run.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import os
 import time
@@ -65,7 +64,7 @@ def take_in(note: NoteFile, read: Reader, extractor: str, max_bytes: int) -> Tak
         checked_ns=checked_ns,
     )
     if isinstance(result, Document):
-        source = dataclasses.replace(source, tags=result.tags, dated=result.dated)
+        source = source._replace(tags=result.tags, dated=result.dated)
     return Taken(result, source)
 
 
@@ -92,9 +91,7 @@ def touched(note: NoteFile, known: Source) -> Source | None:
         status = note.path.stat()
     except OSError:
         return None
-    return dataclasses.replace(
-        known, size=status.st_size, modified_ns=status.st_mtime_ns, checked_ns=checked_ns
-    )
+    return known._replace(size=status.st_size, modified_ns=status.st_mtime_ns, checked_ns=checked_ns)
 
 
 def unexpected(error: Exception) -> str:

@@ -32,9 +32,10 @@ class IndexStamp:
     chunker: str
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """What the index knows of a file, so that an unchanged one is not read again.
+
+    A tuple, because ten thousand are made for every question.
 
     extractor: name and version of what read it; a change makes only its own documents stale.
     checked_ns: when its content was last read, in ns since the epoch. A file modified within seconds of that

@@ -61,7 +61,7 @@ def read_sources(connection: sqlite3.Connection, stamp_id: int | None) -> dict[s
         "FROM failures WHERE stamp_id = :stamp ORDER BY name",
         {"stamp": stamp_id},
     )
-    return {row[0]: Source(*[*row[:-2], unpack_tags(row[-2]), row[-1]]) for row in rows}
+    return {row[0]: Source._make((*row[:-2], unpack_tags(row[-2]), row[-1])) for row in rows}
 
 
 def read_sections(connection: sqlite3.Connection, stamp_id: int | None) -> list[Heading]:

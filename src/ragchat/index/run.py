@@ -8,7 +8,6 @@ vectors.
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -303,7 +302,7 @@ class Run:
             source.digest,
             source.extractor,
         )
-        self._fail(failure, dataclasses.replace(source, state="failed"))
+        self._fail(failure, source._replace(state="failed"))
 
     def _fail(self, failure: FailedDocument, source: Source) -> None:
         self._index.fail(failure, source)

@@ -19,15 +19,17 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.index.protocol import Scope, Snapshot
 from ragchat.index.tokens import tokenize
 from ragchat.retrieval.identifiers import (
-    LETTER,
     Term,
     after_title,
     begins_sentence,
+    is_letter,
     keywords_of,
     terms_of,
     written_without_spaces,
 )
 from ragchat.retrieval.words import ASKING_WORDS
+
+_MORE_DIGITS = re.compile(r"[.,]\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +93,35 @@ class _Use:
 
 
 def _uses(term: Term, chunk: Chunk) -> Iterator[_Use]:
-    words = r"\s+".join(re.escape(word) for word in _straight(term.text).split())
-    # Within other letters or digits it is another word: Hendrick is not Hendricks, 20.04 is not 20.04.1.
-    pattern = words if written_without_spaces(term.text) else rf"(?<!{LETTER}){words}(?!{LETTER}|[.,]\d)"
-    found = re.compile(pattern, 0 if term.case == "capitals" else re.IGNORECASE)
     content = _straight(chunk.content)
-    for match in found.finditer(content):
+    for match in _standing(term, content):
         before = content[: match.start()]
         yield _Use(match.group(), after_title(before) or not begins_sentence(before))
-    for match in found.finditer(_straight("\n".join((chunk.title, *chunk.section)))):
+    for match in _standing(term, _straight("\n".join((chunk.title, *chunk.section)))):
         yield _Use(match.group(), inside=False)
+
+
+def _standing(term: Term, text: str) -> Iterator[re.Match[str]]:
+    """Where it stands in the text, and not within another word.
+
+    Hendrick is not Hendricks, 20.04 is not 20.04.1. The letters around are looked at here: a pattern that
+    names the scripts takes longer to compile than all else that follows a refusal.
+    """
+    words = r"\s+".join(re.escape(word) for word in _straight(term.text).split())
+    found = re.compile(words, 0 if term.case == "capitals" else re.IGNORECASE)
+    anywhere = written_without_spaces(term.text)
+    at = 0
+    while match := found.search(text, at):
+        start, end = match.span()
+        at = start + 1
+        if anywhere or not (is_letter(text[start - 1 : start]) or _goes_on(text, end)):
+            yield match
+            at = max(at, end)
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether the word or number that ends here does not."""
+    return is_letter(text[end : end + 1]) or _MORE_DIGITS.match(text, end) is not None
 
 
 def _straight(text: str) -> str:

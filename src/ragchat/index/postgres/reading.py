@@ -9,7 +9,6 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragchat.documents.document import FailedDocument, Locator
@@ -115,7 +114,7 @@ class LibraryReading:
             roles = rows.read_roles(connection, schema)
             # A document that is now for others is put in place again, by whoever indexes next.
             return {
-                name: replace(source, state="stale")
+                name: source._replace(state="stale")
                 if source.state == "indexed" and roles.get(name, "") != self._audiences.role_of(name)
                 else source
                 for name, source in rows.read_sources(connection, schema).items()

@@ -44,7 +44,7 @@ def read_sources(connection: Connection, schema: str) -> dict[str, Source]:
         f" UNION ALL SELECT {_FACTS}, 'failed', checked_ns, 0, false, '[]', '' FROM {schema}.failures"
         " ORDER BY name"
     )
-    return {row[0]: Source(*[*row[:-2], unpack_tags(row[-2]), row[-1]]) for row in rows}
+    return {row[0]: Source._make((*row[:-2], unpack_tags(row[-2]), row[-1])) for row in rows}
 
 
 def read_roles(connection: Connection, schema: str) -> dict[str, str]:
