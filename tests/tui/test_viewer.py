@@ -76,6 +76,36 @@ async def test_find_goes_on_either_way_and_marks_every_place() -> None:
         assert "not in this document" not in stage.text()
 
 
+MARKED_UP = (
+    "# Lease\n\nThe *long term* ends **31 March**; see the [terms](terms.md).\n\n- one term\n- no other\n\n"
+    "| what | term |\n|---|---|\n| lease | two years |\n\n```\nterm = 2\n```\n\n"
+    + "filler\n\n" * 60
+    + "The very last term.\n"
+)
+
+
+async def test_words_are_found_in_the_rendered_note_as_they_are_shown() -> None:
+    async with on_stage(Scene(documents={"house/lease.md": MARKED_UP + LEASE})) as stage:
+        await viewing(stage)
+        await stage.pilot.press("r")
+        await stage.until(lambda: bool(stage.app.screen.query(".cited")), "the note rendered")
+        rendered = stage.app.screen.query_one(Rendered)
+        top = rendered.scroll_offset.y
+        await stage.pilot.press("slash", *"long term ends 31")  # signs of Markdown stand between them
+        await stage.until(lambda: "1 of 1" in stage.text(), "the place")
+        await stage.until(lambda: "long term ends 31 March" in stage.text(), "the place in view")
+        assert rendered.scroll_offset.y != top
+        await stage.pilot.press("escape", "slash", *"term")
+        await stage.until(lambda: "of 10" in stage.text(), "all places: item, cell, link and code too")
+        await stage.pilot.press("enter", "n", "N", "N")
+        assert stage.app.focused is rendered
+        await stage.pilot.press("r")  # the same words in the text
+        await stage.until(lambda: not stage.app.screen.query(Rendered), "the text")
+        assert len(stage.app.screen.query_one(DocumentView)._found) == 10
+        await stage.pilot.press("r", "s")  # sentences are chosen in the text
+        await stage.until(lambda: not stage.app.screen.query(Rendered), "the text")
+
+
 async def test_c_comes_back_to_the_quote_where_it_stands_now(clipboard: list[str]) -> None:
     long = "line\n" * 500 + LEASE + "line\n" * 500
     async with on_stage(Scene(documents={"house/lease.md": long})) as stage:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, cast
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from ragchat.index.scan import note_path
 from ragchat.tui import page_keys
@@ -17,6 +16,7 @@ from ragchat.tui.formatting import bar, count, one_line, shown
 from ragchat.tui.keys import key_for
 from ragchat.tui.messages import IndexRead
 from ragchat.tui.pace import duration
+from ragchat.tui.screens.finds import FindsWords
 from ragchat.tui.shelved import STANDINGS, Shelved, Standing, counted, shelve
 from ragchat.tui.widgets.banner import WORDS
 from ragchat.tui.widgets.find_line import FindLine
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _EVERY_SECONDS = 0.25
 
 
-class IndexScreen(Screen[None]):
+class IndexScreen(FindsWords):
     """Reads the index when it opens, and again whenever indexing has ended."""
 
     BINDINGS = page_keys.INDEX_PAGE
@@ -194,27 +194,15 @@ class IndexScreen(Screen[None]):
         self._standing = order[(at + 1) % len(order)]
         self._draw()
 
-    def action_find(self) -> None:
-        """Type what to list."""
-        self.query_one(FindLine).ask()
+    @property
+    def found_in(self) -> ShelfList:
+        """The documents."""
+        return self._list
 
-    def action_end_find(self) -> None:
-        """List everything again."""
-        self.query_one(FindLine).end()
-        self._list.focus()
-
-    def action_leave_find(self) -> None:
-        """Go on in what is listed."""
-        self._list.focus()
-
-    @on(Input.Changed)
-    def _filter(self, event: Input.Changed) -> None:
-        self._needle = event.value.strip()
+    def take_words(self, words: str) -> None:
+        """List the documents that hold them."""
+        self._needle = words
         self._draw()
-
-    @on(Input.Submitted)
-    def _filtered(self) -> None:
-        self._list.focus()
 
     def action_retry(self) -> None:
         """Read the failed ones again."""

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, cast
 
 from textual import on
 from textual.app import ComposeResult
-from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from ragchat.answering.turn import source_of
 from ragchat.tui import page_keys
 from ragchat.tui.formatting import one_line, place, with_keys
 from ragchat.tui.inspection import ORDERS, Inspection, Order
 from ragchat.tui.messages import ThresholdSet
+from ragchat.tui.screens.finds import FindsWords
 from ragchat.tui.screens.inspected import detail_of, head_of
 from ragchat.tui.widgets.candidate_list import CandidateList
 from ragchat.tui.widgets.find_line import FindLine
@@ -39,7 +39,7 @@ _NAMES: dict[Order, str] = {
 }
 
 
-class InspectorScreen(Screen[None]):
+class InspectorScreen(FindsWords):
     """Sorted by distance at first, with the threshold drawn as a line through the list."""
 
     BINDINGS = page_keys.INSPECTOR_PAGE
@@ -172,25 +172,17 @@ class InspectorScreen(Screen[None]):
 
     def action_filter(self) -> None:
         """Type what to list."""
-        self.query_one(FindLine).ask()
+        self.action_find()
 
-    def action_end_find(self) -> None:
-        """List everything again."""
-        self.query_one(FindLine).end()
-        self._list.focus()
+    @property
+    def found_in(self) -> CandidateList:
+        """The candidates."""
+        return self._list
 
-    def action_leave_find(self) -> None:
-        """Go on in what is listed."""
-        self._list.focus()
-
-    @on(Input.Changed)
-    def _filter(self, event: Input.Changed) -> None:
-        self._inspection.needle = event.value.strip()
+    def take_words(self, words: str) -> None:
+        """List the candidates that hold them."""
+        self._inspection.needle = words
         self._draw()
-
-    @on(Input.Submitted)
-    def _filtered(self) -> None:
-        self._list.focus()
 
     @on(CandidateList.OpenWanted)
     def _open(self) -> None:

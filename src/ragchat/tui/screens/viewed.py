@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from textual import on
 from textual.app import SuspendNotSupported
-from textual.screen import Screen
-from textual.widgets import Input
 
 from ragchat.index.scan import note_path
-from ragchat.tui.finding import next_place, places_of
 from ragchat.tui.formatting import one_line
+from ragchat.tui.screens.finds import FindsWords
 from ragchat.tui.widgets.document_view import DocumentView
 from ragchat.tui.widgets.find_line import FindLine
 
@@ -19,13 +16,14 @@ if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
     from ragchat.tui.app import RagchatApp
     from ragchat.tui.session import Session
+    from ragchat.tui.widgets.rendered import Rendered
 
 _MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
 _LONGEST_RENDERED = 200_000
 """Characters: each block is a widget, and a second's work for more would stall every key."""
 
 
-class ActsOnDocument(Screen[None]):
+class ActsOnDocument(FindsWords):
     """The part of the viewer that acts on its text.
 
     is_document: the text is the note as it is now, not a quote of one that is gone.
@@ -39,7 +37,7 @@ class ActsOnDocument(Screen[None]):
         self.is_document = False
         self._text = ""
         self._cited = self._range = (0, 0)
-        self._places: list[tuple[int, int]] = []
+        self._places = 0
         self._at = 0
 
     @property
@@ -64,41 +62,27 @@ class ActsOnDocument(Screen[None]):
 
     # Find
 
-    def action_find(self) -> None:
-        """Type what to find."""
-        self.query_one(FindLine).ask()
+    @property
+    def found_in(self) -> DocumentView | Rendered:
+        """The text as it is shown now: what is searched is what one sees."""
+        rendered = self.query_children("#rendered")
+        return cast("Rendered", rendered.first()) if rendered else self.view
 
-    def action_end_find(self) -> None:
-        """No longer mark what was found."""
-        self.query_one(FindLine).end()
-        self.view.focus()
-
-    def action_leave_find(self) -> None:
-        """Back to the text; what was found stays marked."""
-        self.view.focus()
-
-    @on(Input.Submitted)
-    def _found(self) -> None:
-        self.view.focus()
-
-    @on(Input.Changed)
-    def find_again(self) -> None:
+    def take_words(self, words: str) -> None:
         """Mark every place of the words, and go to the first from here on."""
-        needle = self.mark_found()
-        self._at = next_place(self._places, self.view.top)
+        self.mark_found()
+        shown = self.found_in
+        self._at = shown.first_found_from_here()
         if self._places:
             self._reveal()
-        elif needle.strip():
-            self.view.border_subtitle = f"“{one_line(needle, 40)}” is not in this document"
+        elif words:
+            shown.border_subtitle = f"“{one_line(words, 40)}” is not in this document"
         else:
-            self.view.border_subtitle = ""
+            shown.border_subtitle = ""
 
-    def mark_found(self) -> str:
-        """Mark every place of the words in the text as it is now; returns the words."""
-        needle = self.query_one(FindLine).value
-        self._places = places_of(needle, self._text)
-        self.view.show_found(self._places)
-        return needle
+    def mark_found(self) -> None:
+        """Mark every place of the words in the text as it is shown now."""
+        self._places = self.found_in.find(self.query_one(FindLine).value)
 
     def action_find_next(self) -> None:
         """The next place."""
@@ -112,18 +96,20 @@ class ActsOnDocument(Screen[None]):
         if not self._places:
             self.action_find()
             return
-        self._at = (self._at + steps) % len(self._places)
+        self._at = (self._at + steps) % self._places
         self._reveal()
 
     def _reveal(self) -> None:
-        self.view.reveal(*self._places[self._at])
-        self.view.border_subtitle = f"{self._at + 1:,} of {len(self._places):,}"
+        self.found_in.reveal_found(self._at)
+        self.found_in.border_subtitle = f"{self._at + 1:,} of {self._places:,}"
 
     # Choose
 
     def action_centre(self) -> None:
         """Back to the cited range."""
-        self._choose(*self._cited)
+        self._range = self._cited
+        self.view.mark(*self._cited)
+        self.found_in.centre()
 
     def action_next_sentence(self) -> None:
         """Choose the next sentence; the first one of the range at first."""
@@ -149,6 +135,7 @@ class ActsOnDocument(Screen[None]):
         return sentence_spans(self._text, start, min(len(self._text), end + 4_000))
 
     def _choose(self, start: int, end: int) -> None:
+        self.keep_rendered()  # sentences are marked in the text
         self._range = start, end
         self.view.mark(start, end)
 
@@ -243,6 +230,7 @@ class ActsOnDocument(Screen[None]):
             await shown.remove()
             self.view.display = True
             self.view.focus()
+            self.mark_found()
             return
         rendered = Rendered()
         self.view.display = False
@@ -251,6 +239,7 @@ class ActsOnDocument(Screen[None]):
         start, end = self._range
         first = self._text.count("\n", 0, start)
         await rendered.show(self._text, first, self._text.count("\n", 0, max(start, end - 1)))
+        self.mark_found()
 
     def keep_rendered(self) -> None:
         """Another text is in view: what is rendered of the old one goes."""

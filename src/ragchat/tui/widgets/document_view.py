@@ -17,6 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from ragchat.tui import page_keys
+from ragchat.tui.finding import next_place, places_of
 from ragchat.tui.wrapping import Rows, drawn, wrap
 
 Span = tuple[int, int]
@@ -46,7 +47,7 @@ class DocumentView(ScrollView, can_focus=True):
         self._marks: Mapping[int, str] = {}
         self._mark_starts: list[int] = []
         self._others: Sequence[Span] = ()
-        self._found: Sequence[Span] = ()
+        self._found: list[Span] = []
         self._margin = 0
         self._rows: Rows = wrap("", 2)
         self._width = 0
@@ -70,7 +71,7 @@ class DocumentView(ScrollView, can_focus=True):
         self._first_number = first_number
         self._marks = marks or {}
         self._mark_starts = list(self._marks)
-        self._others, self._found = others, ()
+        self._others, self._found = others, []
         self._margin = max(map(cell_len, self._marks.values()), default=-1) + 1
         self._width = 0
         self._lay_out()
@@ -82,10 +83,19 @@ class DocumentView(ScrollView, can_focus=True):
         self.refresh()
         self.centre()
 
-    def show_found(self, found: Sequence[Span]) -> None:
-        """Mark what a search has found; ranges in order that do not overlap."""
-        self._found = found
+    def find(self, words: str) -> int:
+        """Mark every place of the words; returns how many there are."""
+        self._found = places_of(words, self._text)
         self.refresh()
+        return len(self._found)
+
+    def first_found_from_here(self) -> int:
+        """Which of the places is the first at or below the top of the view."""
+        return next_place(self._found, self.top)
+
+    def reveal_found(self, at: int) -> None:
+        """Bring one of the places to the middle."""
+        self.reveal(*self._found[at])
 
     def centre(self) -> None:
         """Bring the range to the middle; its beginning, where it is taller than the view."""

@@ -33,6 +33,16 @@ class _Mark(NamedTuple):
         return self.row * now.height // max(1, self.size.height)
 
 
+def row_of(widget: Widget, pane: Widget) -> int:
+    """At which row of the pane's content a widget in it begins."""
+    row = 0
+    while widget is not pane:
+        row += widget.virtual_region.y
+        assert isinstance(widget.parent, Widget)
+        widget = widget.parent
+    return row
+
+
 class KeepsPlace(VerticalScroll):
     """Textual's anchor pushes short content to the bottom edge too; this leaves it at the top."""
 
@@ -89,25 +99,16 @@ class KeepsPlace(VerticalScroll):
 
     def _settle(self) -> None:
         if self._held is not None and self._held.is_attached:
-            wanted = self._row_of(self._held)
+            wanted = row_of(self._held, self)
         elif self._follows:
             wanted = self.max_scroll_y
         elif (mark := next((each for each in self._marks if each.widget.is_attached), None)) is not None:
-            wanted = self._row_of(mark.widget) + mark.row_now
+            wanted = row_of(mark.widget, self) + mark.row_now
         else:
             return
         self._moves_itself = True
         self.scroll_to(y=min(wanted, self.max_scroll_y), animate=False, force=True, immediate=True)
         self._moves_itself = False
-
-    def _row_of(self, widget: Widget) -> int:
-        """At which row of the content a widget begins."""
-        row = 0
-        while widget is not self:
-            row += widget.virtual_region.y
-            assert isinstance(widget.parent, Widget)
-            widget = widget.parent
-        return row
 
     def _at_top(self, row: int) -> Iterator[_Mark]:
         """What stands at this row, the innermost first: it may be replaced, and then the next one counts."""
