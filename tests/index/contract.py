@@ -100,6 +100,7 @@ class IndexContract(ABC):
         put(begun, "b.md", "whole")
         assert begun.document_locators("a.pdf") == (place,)
         assert begun.document_locators("b.md") == begun.document_locators("no.md") == ()
+        assert [begun.passages_of(name) for name in ("a.pdf", "b.md", "no.md")] == [0, 1, 0]
         assert begun.gaps() == {"a.pdf": ("page 1: blurred",)}
         assert {name: bool(known.has_gaps) for name, known in begun.sources().items()} == {
             "a.pdf": True,

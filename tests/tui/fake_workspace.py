@@ -310,6 +310,12 @@ class FakeIndex:
     def document_locators(self, name: str) -> tuple[Locator, ...]:
         return ()
 
+    def passages_of(self, name: str) -> int:
+        return 2 if name in self._documents else 0
+
+    def gaps(self) -> dict[str, tuple[str, ...]]:
+        return {}
+
     def sections(self) -> list[Heading]:
         return [Heading("house/lease.md", ("Lease", "Term"), 9, 40, 3)] if self._documents else []
 

@@ -106,6 +106,33 @@ async def test_words_are_found_in_the_rendered_note_as_they_are_shown() -> None:
         await stage.until(lambda: not stage.app.screen.query(Rendered), "the text")
 
 
+async def test_i_shows_the_facts_of_the_document(tmp_path: Path, clipboard: list[str]) -> None:
+    (tmp_path / "house").mkdir()
+    (tmp_path / "house" / "lease.md").write_text(LEASE, "utf-8")
+    async with on_stage(folder=tmp_path, size=(80, 24)) as stage:
+        await viewing(stage)
+        await stage.pilot.press("i")
+        await stage.until(lambda: "changed since it was indexed" in stage.text(), "the facts")
+        told = stage.words(".dialog")
+        assert "path" in told
+        assert f"size {len(LEASE.encode()):,} bytes" in told
+        assert "kind markdown" in told
+        assert "encoding utf-8" in told
+        assert "passages 2 in 1 section" in told
+        assert "of the day 2026-03-01 tags tax" in told
+        await stage.pilot.press("y")
+        assert clipboard[-1] == str(tmp_path / "house" / "lease.md")
+        await stage.pilot.press("q")
+        await stage.until(lambda: not stage.app.screen.query(".dialog"), "the document again")
+
+
+async def test_the_facts_of_a_note_that_is_gone_say_so() -> None:
+    async with on_stage() as stage:
+        await viewing(stage)
+        await stage.pilot.press("i")
+        await stage.until(lambda: "✗ no longer there" in stage.text(), "the facts")
+
+
 async def test_c_comes_back_to_the_quote_where_it_stands_now(clipboard: list[str]) -> None:
     long = "line\n" * 500 + LEASE + "line\n" * 500
     async with on_stage(Scene(documents={"house/lease.md": long})) as stage:

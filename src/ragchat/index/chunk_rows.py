@@ -34,6 +34,13 @@ from ragchat.index.tokens import tokenize
 from ragchat.index.view import are_unit
 
 
+def count_chunks_of(connection: sqlite3.Connection, stamp_id: int | None, name: str) -> int:
+    """How many chunks one document has."""
+    of_it = "SELECT id FROM documents WHERE stamp_id = ? AND name = ?"
+    query = f"SELECT count(*) FROM chunks WHERE document_id IN ({of_it})"
+    return read_number(connection, query, stamp_id, name)
+
+
 def count_chunks(connection: sqlite3.Connection, stamp_id: int | None) -> int:
     """How many chunks can be found: those in tables and those in segments, without the dead."""
     counts = [

@@ -301,6 +301,9 @@ class Index(Protocol):
     def document_locators(self, name: str) -> tuple[Locator, ...]:
         """Pages, slides, rows and the like of that text, in order; none for an unknown document."""
 
+    def passages_of(self, name: str) -> int:
+        """How many chunks that document has; 0 for an unknown one."""
+
     def gaps(self) -> Mapping[str, tuple[str, ...]]:
         """Documents of which something could not be read, by name, with what and why."""
 

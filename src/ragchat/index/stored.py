@@ -118,6 +118,12 @@ class StoredIndex:
             stamp_id, _, _ = rows.read_state(connection)
             return rows.document_locators(connection, stamp_id, name)
 
+    def passages_of(self, name: str) -> int:
+        """How many chunks that document has; 0 for an unknown one."""
+        with self._reading() as connection:
+            stamp_id, _, _ = rows.read_state(connection)
+            return chunk_rows.count_chunks_of(connection, stamp_id, name)
+
     def gaps(self) -> Mapping[str, tuple[str, ...]]:
         """Documents of which something could not be read, by name, with what and why."""
         with self._reading() as connection:

@@ -55,6 +55,7 @@ TOPICS: tuple[Topic, ...] = (
     Topic("conversation", "In the conversation", keys.CONVERSATION, ("pane", "chat", "app")),
     Topic("sources", "In the sources", keys.SOURCES, ("pane", "chat", "app")),
     Topic("viewer", "In the source viewer", [*page_keys.DOCUMENT, *page_keys.VIEWER]),
+    Topic("facts", "Looking at the facts of a document", page_keys.FACTS),
     Topic("inspector", "In the inspector", [*page_keys.INSPECTOR, *page_keys.INSPECTOR_PAGE]),
     Topic("prompt_page", "Looking at a prompt", page_keys.PROMPT_PAGE),
     Topic("calibration", "Calibrating the threshold", page_keys.CALIBRATION),

@@ -41,11 +41,14 @@ VIEWER = named(
     Binding("Y", "copy_place", "path:line", tooltip="copy path:line"),
     Binding("s", "next_sentence", "Sentence", tooltip="choose a sentence, then the next one"),
     Binding("S", "more_sentences", "", tooltip="choose one sentence more", show=False),
-    Binding("c", "centre", "Quote", tooltip="back to the quote"),
+    Binding("c", "centre", "Quote", tooltip="back to the quote", show=False),
     Binding("r", "render", "Rendered", tooltip="Markdown rendered, or its text"),
+    Binding("i", "facts", "Facts", tooltip="facts of the document: file, encoding, passages, state"),
     Binding("o", "open_original", "Open file", tooltip="open the file itself, at its page where that can be"),
     *_BACK,
 )
+
+FACTS = named("facts", Binding("y", "copy", "Copy path", tooltip="copy the path"), *_BACK)
 
 INSPECTOR = [
     *named(

@@ -180,6 +180,12 @@ class LibraryReading:
             active, _ = library.read_state(connection, self._library)
             return () if active is None else rows.document_locators(connection, schema_of(active), name)
 
+    def passages_of(self, name: str) -> int:
+        """How many chunks that document has; 0 for an unknown one."""
+        with self._transaction() as connection:
+            active, _ = library.read_state(connection, self._library)
+            return 0 if active is None else rows.count_chunks_of(connection, schema_of(active), name)
+
     def gaps(self) -> Mapping[str, tuple[str, ...]]:
         """Documents of which something could not be read, by name, with what and why."""
         with self._transaction() as connection:

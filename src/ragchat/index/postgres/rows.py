@@ -144,6 +144,16 @@ def read_gaps(connection: Connection, schema: str) -> dict[str, tuple[str, ...]]
     return {name: tuple(json.loads(gaps)) for name, gaps in found}
 
 
+def count_chunks_of(connection: Connection, schema: str, name: str) -> int:
+    """How many chunks one document has."""
+    row = connection.execute(
+        f"SELECT count(*) FROM {schema}.chunks WHERE document_id IN"
+        f" (SELECT id FROM {schema}.documents WHERE name = %s)",
+        (name,),
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 def document_text(connection: Connection, schema: str, name: str) -> str | None:
     """The canonical text; None for an unknown document."""
     row = connection.execute(f"SELECT text FROM {schema}.documents WHERE name = %s", (name,)).fetchone()

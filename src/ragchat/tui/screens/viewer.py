@@ -160,6 +160,12 @@ class ViewerScreen(ActsOnDocument):
         else:
             self.notify("No further source in that direction.")
 
+    def action_facts(self) -> None:
+        """The document as a file, and what the index has of it."""
+        from ragchat.tui.screens.facts import FactsScreen
+
+        self.app.push_screen(FactsScreen(self.session, self.source.document))
+
     def action_open_original(self) -> None:
         """The file itself, in the system's viewer."""
         from ragchat.tui.original import open_original
