@@ -113,3 +113,36 @@ async def test_what_was_scrolled_to_stays_through_stream_resize_and_end() -> Non
         go_on.set()
         await stage.answered()
         assert first_paragraph(stage) == top
+
+
+async def test_a_pane_fills_the_whole_screen_and_gives_it_back() -> None:
+    async with on_stage(size=NARROW) as stage:
+        await stage.opened()
+        await stage.ask("When does the lease end?")
+        chat = stage.app.chat
+        await stage.pilot.press("f8")
+        assert chat.conversation.region.height == 23  # all but the line of keys
+        assert chat.conversation.has_focus
+        await stage.pilot.press("f8")
+        assert chat.sources.region.height == 6
+        chat.sources.focus()
+        await stage.pilot.press("z")
+        assert chat.sources.region.height == 23
+        assert (
+            "“The term begins on 1 April 2024" in stage.text()
+        )  # the quotes too, which a drawer has no room for
+        await stage.pilot.press("z")
+        assert "“The term begins" not in stage.text()
+        await stage.pilot.press(
+            "z", "question_mark"
+        )  # what is typed goes to the prompt, which is there again
+        assert chat.prompt.has_focus
+        assert chat.prompt.region.height > 0
+        assert chat.prompt.text == "?"
+        chat.prompt.clear()
+        await stage.pilot.press("f8", "escape")
+        assert chat.prompt.has_focus
+        assert not chat.is_zoomed
+        await stage.pilot.press("f8", "e")
+        assert chat.prompt.text == "When does the lease end?"
+        assert chat.prompt.region.height > 0

@@ -58,6 +58,7 @@ def _of_the_folder(app: RagchatApp, session: Session) -> Iterator[Command]:
     yield Command("Take the offer", "as offered under the turn", chat.action_take_offer, "chat.take_offer")
     yield Command("Stop the answer", "what came stays", session.questions.stop)
     yield Command("Sources", "show or hide them", chat.action_toggle_sources, "chat.toggle_sources")
+    yield Command("Zoom", "the focused pane over the whole screen", chat.action_zoom, "chat.zoom")
     yield Command("Thinking", "show or hide the model's", chat.action_show_thinking, "chat.show_thinking")
     yield Command("Model", "choose who answers, or get one", chat.action_pick_model, "chat.pick_model")
     yield Command("Threshold", "against your own questions", chat.action_calibrate, "chat.calibrate")

@@ -93,6 +93,7 @@ CHAT = named(
     _hidden("f9", "settings", "Settings", "every setting: what it means, where it comes from"),
     _hidden("ctrl+t", "pick_theme", "Theme", "choose a theme, with a preview"),
     _everywhere("f2", "toggle_sources", "Sources", "show or hide the sources"),
+    _hidden("f8", "zoom", "Zoom", "the focused pane over the whole screen, and back"),
     _everywhere("f3", "show_index", "Index", "the index: documents by state, what failed and why, progress"),
     _hidden("f6", "calibrate", "Threshold", "the threshold against the questions you collected"),
     _hidden("escape", "leave", "Stop", "stop; go back; twice in the prompt: quit"),
@@ -103,6 +104,7 @@ PANE = named(
     *_digits("", priority=False),
     Binding("i", "screen.inspect", "Why these", tooltip="why these: all candidates, ranks, verdicts"),
     Binding("slash", "screen.focus_prompt", "Ask", tooltip="back to the prompt"),
+    Binding("z", "screen.zoom", "Zoom", tooltip="this pane over the whole screen, and back"),
 )
 
 CONVERSATION = named(

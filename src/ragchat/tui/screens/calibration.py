@@ -221,7 +221,7 @@ class CalibrationScreen(Screen[None]):
             app = cast("RagchatApp", self.app)
             app.pop_screen()
             app.chat.prompt.give_back(failures[at][0].text)
-            app.chat.prompt.focus()
+            app.chat.write()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Enter or a click."""

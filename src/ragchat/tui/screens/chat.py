@@ -94,7 +94,7 @@ class ChatScreen(ActsOnTurns):
             self._typed_early += event.character
         elif event.key not in self.active_bindings:
             event.stop()
-            self.prompt.focus()
+            self.write()
             self.prompt.insert(event.character)
 
     def offers(self, action: str) -> bool:
@@ -160,7 +160,7 @@ class ChatScreen(ActsOnTurns):
 
     def action_focus_prompt(self) -> None:
         """Back to writing."""
-        self.prompt.focus()
+        self.write()
 
     def action_leave(self) -> None:
         """Stop what runs; else leave the pane; else, when pressed twice, the app."""

@@ -71,3 +71,26 @@ class ChatParts(Screen[object]):
     def drawer_is_open(self) -> bool:
         """Whether the sources lie below the conversation now."""
         return self.has_class("-narrow") and self.has_class("drawer-open")
+
+    @property
+    def is_zoomed(self) -> bool:
+        """Whether one pane has the whole screen."""
+        return self.has_class("zoomed")
+
+    def action_zoom(self) -> None:
+        """The focused pane over the whole screen, the conversation while one writes; and back."""
+        if self.is_zoomed:
+            self.end_zoom()
+            return
+        pane = self.sources if self.focused is self.sources else self.conversation
+        pane.focus()
+        self.add_class("zoomed", f"zoom-{pane.id}")
+
+    def end_zoom(self) -> None:
+        """All panes again."""
+        self.remove_class("zoomed", "zoom-conversation", "zoom-sources")
+
+    def write(self) -> None:
+        """To the prompt, which a zoomed pane hides."""
+        self.end_zoom()
+        self.prompt.focus()

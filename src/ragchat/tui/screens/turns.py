@@ -103,7 +103,7 @@ class ActsOnTurns(AsksQuestions):
         """The selected question into the prompt."""
         if (turn := self._selected()) is not None:
             self.prompt.give_back(turn.question)
-            self.prompt.focus()
+            self.write()
 
     def action_mark_refused(self) -> None:
         """The notes have no answer to the selected question: keep it for `eval` and `calibrate`."""
@@ -146,7 +146,7 @@ class ActsOnTurns(AsksQuestions):
         """Go on from the selected turn in a new conversation."""
         if (turn := self._selected()) is not None and self.session is not None and self._is_free():
             self.session.talks.branch(turn.kept_id)
-            self.prompt.focus()
+            self.write()
             self.notify(
                 f"A new conversation with the turns up to here; {key_for('chat.conversations')} lists both."
             )
@@ -162,7 +162,7 @@ class ActsOnTurns(AsksQuestions):
         """Begin a new one; the open one stays."""
         if self.session is not None and self.session.is_open and self._is_free():
             self.session.talks.begin()
-            self.prompt.focus()
+            self.write()
 
     def _own_question(self) -> str:
         """The selected turn's question; "" for a follow-up, which means nothing alone."""
