@@ -68,7 +68,7 @@ def test_an_answer_holds_the_prompt_that_was_sent_word_for_word() -> None:
         answer = the_answer(ask(server))
         (request,) = server.received("/api/chat")
     assert request.body is not None
-    assert list(map(dict, answer.prompt)) == request.body["messages"]
+    assert list(map(dict, answer.requests[0].messages)) == request.body["messages"]
 
 
 def test_without_a_server_the_notes_are_quoted() -> None:

@@ -116,6 +116,12 @@ def test_a_prompt_that_the_server_finds_too_long_is_sent_again_with_what_fits() 
     assert sent[1]["options"]["num_ctx"] == 1200
     assert answer.outcome == "failed"  # this server finds everything too long
     assert "1,713" in answer.error
+    assert [list(request.messages) for request in answer.requests] == [body["messages"] for body in sent]
+    assert [dict(request.options) for request in answer.requests] == [body["options"] for body in sent]
+    assert answer.requests[0].address == f"{server.url}/api/chat"
+    assert answer.requests[0].outcome.startswith(
+        "not read: its 1,713 tokens are more than the window of 1,200"
+    )
 
 
 @needs_transcripts

@@ -9,6 +9,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragchat.answering.events import SentRequest
 from ragchat.answering.report import search_json
 from ragchat.retrieval.calibrated import kept_calibration
 from ragchat.retrieval.gate import judge
@@ -184,17 +185,30 @@ async def test_sort_filter_open_and_json(clipboard: list[str]) -> None:
 async def test_the_prompt_is_shown_as_it_was_or_would_be_sent(clipboard: list[str]) -> None:
     sent = ({"role": "system", "content": "Be brief.\x1b[2J"}, {"role": "user", "content": "Question: [x]"})
 
+    longer = (sent[0], {"role": "user", "content": "Question: [x] and more sources"})
+    options = {"temperature": 0.0, "seed": 0, "num_ctx": 8192, "num_predict": 512}
+    address = "http://127.0.0.1:11434/api/chat"
+    requests = (
+        SentRequest(address, "qwen3:4b", longer, options, None, "not read: its 9,000 tokens are too many"),
+        SentRequest(address, "qwen3:4b", sent, options, False, "612 tokens read, 80 written"),
+    )
+
     async with on_stage(
-        Scene(script=saying(lambda trace: replace(with_receipt(trace), prompt=sent)))
+        Scene(script=saying(lambda trace: replace(with_receipt(trace), requests=requests)))
     ) as stage:
         await inspected(stage)
         await stage.pilot.press("p")
         await stage.until(lambda: isinstance(stage.app.screen, PromptPage), "the prompt")
-        assert "Sent to qwen3:4b · 2 messages" in stage.text()
-        assert "Question: [x]" in stage.text()
+        assert "Sent to qwen3:4b in 2 requests · 4 messages" in stage.text()
+        assert "embedding: none, the question was embedded in this process" in stage.text()
+        assert f"1  POST {address} · qwen3:4b · not read: its 9,000 tokens are too many" in stage.text()
+        assert f"2  POST {address} · qwen3:4b · 612 tokens read, 80 written" in stage.text()
+        assert "temperature 0 · seed 0 · num_ctx 8,192 · num_predict 512 · think off" in stage.text()
+        assert "User of request 1" in stage.text()
+        assert "Question: [x] and more sources" in stage.text()
         assert "\x1b" not in stage.text()
         await stage.pilot.press("y")
-        assert clipboard[-1] == "Be brief.\x1b[2J\n\nQuestion: [x]"
+        assert clipboard[-1].startswith("Be brief.\x1b[2J\n\nQuestion: [x] and more sources\n\nBe brief.")
         await stage.pilot.press("escape", "left", "p")
         await stage.until(lambda: "Would be sent with the line at 0.515" in stage.text(), "the other prompt")
         assert "The term begins on 1 April 2024" in stage.text()

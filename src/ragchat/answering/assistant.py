@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
+from typing import NamedTuple
 
 from ragchat.answering.choice import ModelChoice, choose_model, quoting_instead
-from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
+from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved, SentRequest
 from ragchat.answering.filtered import retrieve_filtered
 from ragchat.answering.generation import Generation
 from ragchat.answering.model_memory import ModelMemory
@@ -17,6 +18,7 @@ from ragchat.answering.patience import Stopped, unless_stopped
 from ragchat.answering.quotation import quote_sources
 from ragchat.answering.request import Request, plan_request
 from ragchat.answering.retrieves import Retrieves
+from ragchat.answering.sent import sent_request
 from ragchat.answering.server import InstalledModel, ModelServer, PromptTooLong
 from ragchat.embedding.embedder import Embedder
 from ragchat.errors import ModelMissing, ServerUnreachable
@@ -118,26 +120,28 @@ class Assistant:
         trace: RetrievalTrace,
         cancel: threading.Event,
         answer_tokens: int,
-    ) -> Generator[AnswerEvent, None, tuple[Request, Generation | None]]:
+    ) -> Generator[AnswerEvent, None, _Told]:
         """Send what fits; once more, with less, where the server counts more tokens than it has room for.
 
         Returns no generation where not one source fits.
         """
         sent = trace
+        requests: list[SentRequest] = []
         for last_attempt in (False, True):
             request = plan_request(model, trace, self._settings, self._memory, answer_tokens=answer_tokens)
             if request.prompt.trace != sent:
                 sent = request.prompt.trace
                 yield Retrieved(sent)
             if sent.refused:
-                return request, None
+                return _Told(request, None, requests)
             generation = Generation()
             yield from generation.run(server, request, cancel)
             self._learn(request, generation)
+            requests.append(sent_request(request, generation, server.host))
             if last_attempt or not isinstance(failure := generation.failure, PromptTooLong):
                 break
             model = replace(model, context=failure.window or model.context)
-        return request, generation
+        return _Told(request, generation, requests)
 
     def _learn(self, request: Request, generation: Generation) -> None:
         """How many tokens this model made of the prompt."""
@@ -149,18 +153,19 @@ class Assistant:
         if counted:
             self._memory.note_tokens(request.model.digest, counted=counted, estimated=request.prompt.bound)
 
-    def _finish(
-        self, told: tuple[Request, Generation | None], host: str, notice: str, asked: str | None
-    ) -> Iterator[AnswerEvent]:
-        request, generation = told
+    def _finish(self, told: _Told, host: str, notice: str, asked: str | None) -> Iterator[AnswerEvent]:
+        request, generation, requests = told
         if generation is None:
-            yield Finished(does_not_fit(request))
+            yield Finished(replace(does_not_fit(request), requests=tuple(requests)))
         elif generation.failure and _can_be_quoted(generation, asked):
-            yield from self._quote(request.prompt.trace, quoting_instead(generation.failure))
+            yield from self._quote(request.prompt.trace, quoting_instead(generation.failure), requests)
         else:
-            yield Finished(model_answer(request, generation, notice=notice, host=host))
+            answer = model_answer(request, generation, notice=notice, host=host)
+            yield Finished(replace(answer, requests=tuple(requests)))
 
-    def _quote(self, trace: RetrievalTrace, choice: ModelChoice) -> Iterator[AnswerEvent]:
+    def _quote(
+        self, trace: RetrievalTrace, choice: ModelChoice, requests: Sequence[SentRequest] = ()
+    ) -> Iterator[AnswerEvent]:
         quotation = quote_sources(trace, self._embedder())
         yield AnswerText(quotation.text)
         answer = replace(
@@ -171,8 +176,17 @@ class Assistant:
             quotes=quotation.quotes,
             notice=choice.notice,
             pull=choice.pull,
+            requests=tuple(requests),
         )
         yield Finished(answer)
+
+
+class _Told(NamedTuple):
+    """generation: None where not one source fits. requests: all that were sent."""
+
+    request: Request
+    generation: Generation | None
+    requests: list[SentRequest]
 
 
 def _can_be_quoted(generation: Generation, asked: str | None) -> bool:

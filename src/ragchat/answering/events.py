@@ -76,6 +76,22 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
+class SentRequest:
+    """One request to a model.
+
+    messages: each with "role" and "content". options: as Ollama takes them. think: whether it was asked to
+    reason; None for a model that cannot. outcome: what came of it, in one line.
+    """
+
+    address: str
+    model: str
+    messages: tuple[Mapping[str, str], ...]
+    options: Mapping[str, float | int]
+    think: bool | None
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """One finished (or stopped, or broken) answer with the evidence it rests on.
 
@@ -89,7 +105,8 @@ class Answer:
     more_tokens: where reasoning or answer used up their tokens, what to ask again with
         (`Assistant.ask(answer_tokens=…)`); 0 where that would not help.
     pull: a model that would have answered, were it installed; "" where none is missing.
-    prompt: the messages that a model was sent, each with "role" and "content"; () where none was asked.
+    requests: all that a model was sent, in order: a second one where the first did not fit its window; ()
+        where none was asked.
     """
 
     question: str
@@ -109,7 +126,7 @@ class Answer:
     quotes: tuple[Quote, ...] = ()
     more_tokens: int = 0
     pull: str = ""
-    prompt: tuple[Mapping[str, str], ...] = ()
+    requests: tuple[SentRequest, ...] = ()
 
     @property
     def cited(self) -> frozenset[int]:

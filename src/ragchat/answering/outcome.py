@@ -77,7 +77,6 @@ def model_answer(request: Request, generation: Generation, *, notice: str, host:
         notice="; ".join(filter(None, notices)),
         timings_ms=generation.timings_ms,
         more_tokens=_more_tokens(request) if generation.used_up else 0,
-        prompt=request.prompt.messages,
     )
     if generation.failure is not None:
         return failed(answer, generation.failure, request.model.name)

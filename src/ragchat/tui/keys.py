@@ -104,7 +104,7 @@ PANE = named(
     *_digits("", priority=False),
     Binding("i", "screen.inspect", "Why these", tooltip="why these: all candidates, ranks, verdicts"),
     Binding("slash", "screen.focus_prompt", "Ask", tooltip="back to the prompt"),
-    Binding("z", "screen.zoom", "Zoom", tooltip="this pane over the whole screen, and back"),
+    Binding("z", "screen.zoom", "", tooltip="this pane over the whole screen, and back", show=False),
 )
 
 CONVERSATION = named(

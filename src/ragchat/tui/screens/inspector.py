@@ -195,7 +195,7 @@ class InspectorScreen(FindsWords):
         """The exact prompt."""
         from ragchat.tui.screens.prompt_page import PromptPage
 
-        self.app.push_screen(PromptPage(self._inspection, self._answer, self._ragchat.settings.ollama))
+        self.app.push_screen(PromptPage(self._inspection, self._answer, self._ragchat.settings))
 
     def action_copy_json(self) -> None:
         """What `search --json` prints."""
