@@ -22,6 +22,7 @@ SUBJECTS = {
     "updates": "ten thousand unchanged notes; one edited paragraph",
     "queries": "a question over 1 k to 1 M chunks: every part, opening, memory, growth",
     "library": "the same in PostgreSQL, beside the local index: parts, opening, a filter, loading, disk",
+    "new": "two thousand new notes: until the first frame, and until the first answer",
     "screen": "key to paint while idle, indexing, streaming; leaving in mid-answer",
 }
 

@@ -300,14 +300,30 @@ async def test_what_is_typed_before_the_prompt_is_there_is_kept() -> None:
     async with on_stage() as stage:
         await stage.opened()
         stage.app.chat._typed_early = "early"
-        await stage.app.chat.prompt.remove()
-        from ragchat.tui.widgets.prompt_place import PromptPlace
-
-        await stage.app.chat.mount(PromptPlace())
-        stage.app.chat.set_focus(None)
+        await _without_prompt(stage)
         await stage.pilot.press("x")
         await stage.app.chat.mount_prompt()
         assert stage.app.chat.prompt.text == "earlyx"
+
+
+async def test_what_is_asked_before_the_prompt_is_there_is_asked() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await _without_prompt(stage)
+        await stage.pilot.press("enter", *"lease?", "enter", *"and", "enter", "x")
+        await stage.app.chat.mount_prompt()
+        assert stage.app.chat.prompt.text == "andx"
+        await stage.until(lambda: len(stage.app.chat.conversation.turns) == 1, "the question")
+        assert stage.app.chat.conversation.turns[0].question == "lease?"
+
+
+async def _without_prompt(stage: Stage) -> None:
+    """As between the first frame and the prompt."""
+    from ragchat.tui.widgets.prompt_place import PromptPlace
+
+    await stage.app.chat.prompt.remove()
+    await stage.app.chat.mount(PromptPlace())
+    stage.app.chat.set_focus(None)
 
 
 def test_the_first_frame_loads_nothing_heavy(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ragchat.chunking.chunk import Chunk
     from ragchat.documents.document import Document
 
-READING_SECONDS = 3.0
+READING_SECONDS = 2.5
 """So long a question waits for notes to be read: better than an answer out of some of them."""
 _DOCUMENTS = 16
 """Waiting documents whose passages are looked at for one question."""

@@ -61,12 +61,17 @@ def tokenize(text: str) -> list[str]:
         runs = _unicode_pattern().findall(unicodedata.normalize("NFKC", compatible.casefold()))
     tokens: list[str] = []
     for run in runs:
-        if not run.isascii() and _spaceless_pattern().match(run):
+        if run.isascii():
+            if run.isalnum():
+                tokens.append(run)
+            else:
+                tokens += _levels(run)
+        elif _spaceless_pattern().match(run):
             tokens += _bigrams(run)
-            continue
-        tokens += [run] if run.isalnum() else _levels(run)
-        if not run.isascii() and (bare := run.translate(_LEFT_OUT)) != run:
-            tokens += [bare] if bare.isalnum() else _levels(bare)
+        else:
+            tokens += _levels(run)
+            if (bare := run.translate(_LEFT_OUT)) != run:
+                tokens += _levels(bare)
     return [token for token in tokens if len(token) <= LONGEST_TOKEN]
 
 

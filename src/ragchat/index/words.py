@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ragchat.index.bm25 import K1, B
+
+_Ints = npt.NDArray[np.int64]
 
 
 class Words:
@@ -20,7 +23,8 @@ class Words:
 
     def __init__(self) -> None:
         self.count = 0
-        self._postings: dict[str, tuple[array[int], array[int]]] = {}  # token -> its rows, its counts there
+        # A row stands under a token as often as it holds it: counting can wait until somebody asks for it.
+        self._postings: defaultdict[str, list[int]] = defaultdict(list)
         self._lengths = array("d")
         self._there = array("b")
         self._length = 0
@@ -29,10 +33,8 @@ class Words:
         """Add rows; which they are."""
         first = len(self._lengths)
         for row, tokens in enumerate(tokens_of_rows, start=first):
-            for token, count in Counter(tokens).items():
-                rows, counts = self._postings.setdefault(token, (array("q"), array("q")))
-                rows.append(row)
-                counts.append(count)
+            for token in tokens:
+                self._postings[token].append(row)
             self._lengths.append(len(tokens))
             self._there.append(1)
             self._length += len(tokens)
@@ -48,10 +50,7 @@ class Words:
 
     def frequency(self, token: str) -> int:
         """In how many rows the token stands."""
-        if token not in self._postings:
-            return 0
-        rows = np.array(self._postings[token][0])
-        return int(np.count_nonzero(np.array(self._there)[rows]))
+        return len(self._holding(token, np.array(self._there, dtype=bool))[0])
 
     def best(self, tokens: Sequence[str]) -> list[int]:
         """Rows that hold some of the tokens, by descending score; ties in the order they came."""
@@ -59,13 +58,17 @@ class Words:
         there, lengths = np.array(self._there, dtype=bool), np.array(self._lengths)
         average = self._length / self.count if self.count else 1.0
         for token in tokens:
-            if token in self._postings:
-                rows, counts = (np.array(part) for part in self._postings[token])
-                keep = there[rows]
-                rows, counts = rows[keep], counts[keep]
-                scores[rows] += idf(self.count, len(rows)) * term_weight(counts, lengths[rows], average)
+            rows, counts = self._holding(token, there)
+            scores[rows] += idf(self.count, len(rows)) * term_weight(counts, lengths[rows], average)
         order = np.argsort(-scores, kind="stable")
         return [int(row) for row in order[: np.count_nonzero(scores > 0)]]
+
+    def _holding(self, token: str, there: npt.NDArray[np.bool_]) -> tuple[_Ints, _Ints]:
+        """Rows that hold the token and are found, and how often each does."""
+        every = np.array(self._postings.get(token, ()), dtype=np.int64)
+        rows, counts = np.unique(every, return_counts=True)
+        keep = there[rows]
+        return rows[keep], counts[keep]
 
 
 def idf(rows: int, frequency: int) -> float:
@@ -73,13 +76,9 @@ def idf(rows: int, frequency: int) -> float:
     return math.log(1 + (rows - frequency + 0.5) / (frequency + 0.5))
 
 
-def term_weight(
-    count: np.ndarray[tuple[int], np.dtype[np.int64]],
-    length: np.ndarray[tuple[int], np.dtype[np.float64]],
-    average: float,
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def term_weight(count: _Ints, length: npt.NDArray[np.float64], average: float) -> npt.NDArray[np.float64]:
     """tf (k1 + 1) / (tf + k1 (1 - b + b |D| / avgdl)), as in `bm25`."""
-    weight: np.ndarray[tuple[int], np.dtype[np.float64]] = (
+    weight: npt.NDArray[np.float64] = (
         count * (K1 + 1) / (count + K1 * (1 - B + B * length / max(average, 1.0)))
     )
     return weight

@@ -46,6 +46,7 @@ class ChatScreen(ActsOnTurns):
         super().__init__(classes=f"{_fitting(_WIDTHS, width)} {_fitting(_HEIGHTS, height)}")
         self._leaving = False
         self._typed_early = ""
+        self._asked_early = ""
 
     def compose(self) -> ComposeResult:
         """Only light widgets: this is the first frame."""
@@ -71,6 +72,8 @@ class ChatScreen(ActsOnTurns):
         place, prompt = self.query_one(PromptPlace), Prompt()
         await self.mount(prompt, after=place)
         prompt.focus()
+        prompt.put(self._asked_early)
+        prompt.action_ask()
         prompt.put(self._typed_early)
         await place.remove()
 
@@ -84,6 +87,8 @@ class ChatScreen(ActsOnTurns):
         if early and event.key in keys.keys_of("prompt.ask"):
             event.stop()
             self.prompt.action_ask()
+        elif self.query(PromptPlace) and event.key in keys.keys_of("prompt.ask") and not self._asked_early:
+            self._asked_early, self._typed_early = self._typed_early, ""
         elif event.character is None or not event.is_printable:
             return
         elif early:
