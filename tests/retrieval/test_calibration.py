@@ -16,12 +16,15 @@ from ragchat.retrieval.calibration import (
     PASSING,
     Passages,
     calibrate,
+    folder_scripts,
     off_topic_signals,
+    off_topic_subjects,
     passing_point,
     speaks_the_folders_language,
     strong_evidence,
     unrelated_distance,
 )
+from ragchat.retrieval.legibility import script_of
 from ragchat.retrieval.off_topic import load_off_topic_questions
 from ragchat.retrieval.search import Asked, asked_with, closeness_of, find
 from ragchat.retrieval.signals import late_signals, plain_signals
@@ -79,12 +82,12 @@ def test_thirteen_of_two_hundred_and_sixty_are_five_percent() -> None:
     assert np.count_nonzero(values <= passing_point(values)) == 13
 
 
-def test_a_folder_of_fifty_passages_is_calibrated_and_a_smaller_one_is_not() -> None:
+def test_a_folder_of_five_passages_is_calibrated_and_a_smaller_one_is_not() -> None:
     vectors = vectors_of(asked_of())
     small = calibrate(folder(FEWEST_CHUNKS - 1), asked_of(), AUTO)
     assert small.origin == "default"
     assert small.value == pytest.approx(0.70 * unrelated_distance(vectors), abs=0.002)
-    assert "50" in small.detail
+    assert "fewer than 5 passages" in small.detail
     large = calibrate(folder(FEWEST_CHUNKS), asked_of(), AUTO)
     assert large.origin == "auto"
 
@@ -200,6 +203,42 @@ def test_one_japanese_note_does_not_bring_the_japanese_questions_in() -> None:
 def test_a_folder_in_a_language_without_questions_still_gets_a_threshold() -> None:
     icelandic = [passage(f"Hvað er þetta númer {n} á borðinu", f"{n}.md") for n in range(60)]
     assert calibrate(MemorySnapshot(icelandic, EMBEDDER), asked_of(), AUTO).origin == "auto"
+
+
+JAPANESE = "装置{n}の設定はこの章で説明する。電源を入れたあとに青い印を押すと、画面が開く。"
+CHINESE = "第{n}台设备的设置在本章说明。打开电源后按蓝色按钮，屏幕就会打开。"
+RUSSIAN = "Настройка прибора номер {n} описана в этой главе: сперва кнопка, потом экран."
+
+
+@pytest.mark.parametrize(("text", "script"), [(JAPANESE, "KANA"), (CHINESE, "CJK"), (RUSSIAN, "CYRILLIC")])
+def test_a_few_passages_in_another_script_are_measured_with_questions_in_it(text: str, script: str) -> None:
+    notes = [passage(text.format(n=n), f"{n}.md") for n in range(FEWEST_CHUNKS)]
+    used = off_topic_subjects(MemorySnapshot(notes, EMBEDDER), asked_of(QUESTIONS))
+    assert len(used) >= 20
+    assert {script_of(one.text) for one in used} == {script}
+
+
+def test_a_note_in_another_script_among_many_does_not_count() -> None:
+    ten = [*[passage(ENGLISH.format("a", "b", "c"), f"{n}.md") for n in range(9)], passage(JAPANESE, "j.md")]
+    assert folder_scripts(MemorySnapshot(ten, EMBEDDER), asked_of()[0]) == frozenset()
+    three = [*ten, passage(JAPANESE, "k.md"), passage(JAPANESE, "l.md")]
+    assert folder_scripts(MemorySnapshot(three, EMBEDDER), asked_of()[0]) == {"KANA"}
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("What is it?", ""),
+        ("42!", ""),
+        ("漢字とかな", "KANA"),
+        ("日本人口統計調査の結果", "KANA"),
+        ("漢字", "CJK"),
+        ("ёлка and", "CYRILLIC"),
+        ("한국어 text", "HANGUL"),
+    ],
+)
+def test_the_script_of_a_text(text: str, script: str) -> None:
+    assert script_of(text) == script
 
 
 def test_a_folder_about_everything_gets_the_default() -> None:

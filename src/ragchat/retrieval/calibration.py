@@ -11,6 +11,7 @@ embedder, because another model has another scale.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
@@ -20,6 +21,7 @@ from ragchat.embedding.embedder import Matrix
 from ragchat.index.protocol import Scope, Snapshot
 from ragchat.index.tokens import tokenize
 from ragchat.retrieval.adaptive import Distances, Kind, Limits, fit_folder_gate
+from ragchat.retrieval.legibility import script_of
 from ragchat.retrieval.search import DEPTH, Asked, closeness_of, fused_order
 from ragchat.retrieval.signals import LOOKED_AT, Signals, late_signals, plain_signals
 from ragchat.retrieval.trace import Threshold
@@ -28,11 +30,12 @@ from ragchat.settings import RetrievalSettings
 
 PASSING = 0.05
 """The share of off-topic questions that may find a passage under the threshold."""
-FEWEST_CHUNKS = 50
+FEWEST_CHUNKS = 5
 """With fewer, a folder's nearest distances say too little, and the default holds."""
+SMALL = 50
+"""With fewer passages, hardly any word is usual in them, and their script tells the language, too."""
 DEFAULT = 0.70
-"""In units of `unrelated_distance`, as the next two: 0.65 with all-MiniLM-L6-v2. In samples of 5 to 50
-passages of three corpora it lets 2.5 % of unrelated questions pass at most, and refuses 6 % of the others."""
+"""In units of `unrelated_distance`, as the next two: 0.65 with all-MiniLM-L6-v2."""
 CEILING = 0.75
 """0.69 with all-MiniLM-L6-v2: nearly nothing that answers a question lies beyond it (2 of 1,061 questions).
 Without it 10 % of unrelated questions pass in notes of random words."""
@@ -88,7 +91,12 @@ def off_topic_subjects(
     folder's, which an encoder of one language puts far from everything: they would only loosen the threshold.
     """
     common = common_words([one.text for one in asked])
-    askable = [one for one in asked if speaks_the_folders_language(snapshot, one.text)]
+    scripts = folder_scripts(snapshot, asked[0]) if asked and snapshot.chunk_count < SMALL else frozenset()
+    askable = [
+        one
+        for one in asked
+        if script_of(one.text) in scripts or speaks_the_folders_language(snapshot, one.text)
+    ]
     if len(askable) < FEWEST_QUESTIONS:
         askable = list(asked)
     passages = passages or Passages(snapshot, asked)
@@ -218,6 +226,16 @@ def speaks_the_folders_language(snapshot: Snapshot, question: str) -> bool:
     usual = max(1.0, 0.01 * snapshot.chunk_count)
     known = sum(snapshot.document_frequency(word) >= usual for word in words)
     return bool(words) and 4 * known >= len(words)
+
+
+def folder_scripts(snapshot: Snapshot, asked: Asked) -> frozenset[str]:
+    """The scripts of a fifth of the passages or more, but for Latin; asked: any question. Reads all passages.
+
+    A script of its own tells the language nearly as well as words do, and needs but a line of text.
+    """
+    found = [hit.chunk_id for hit in snapshot.dense(asked.vector, snapshot.chunk_count, _EVERYWHERE)]
+    counts = Counter(script_of(chunk.content) for chunk in snapshot.chunks(found))
+    return frozenset(name for name, count in counts.items() if name and 5 * count >= len(found))
 
 
 def _rounded_down(value: float) -> float:

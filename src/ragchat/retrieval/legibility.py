@@ -8,6 +8,7 @@ passage for 17.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 
 from ragchat.embedding.embedder import EmbedderStamp
@@ -38,6 +39,20 @@ def legibility_notice(index: Index) -> str:
 def can_read(embedder: EmbedderStamp, text: str) -> bool:
     """Whether the embedder knows the script of a text; of others than the built-in one that is assumed."""
     return embedder.model != MINILM.name or foreign_share([text]) < FOREIGN_SHARE
+
+
+def script_of(text: str) -> str:
+    """The script of most letters as Unicode names it, "" for Latin or none; "KANA" where a tenth is kana.
+
+    Japanese mixes its scripts, and is no Chinese.
+    """
+    counts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in text if letter.isalpha())
+    if not counts:
+        return ""
+    if 10 * (counts["HIRAGANA"] + counts["KATAKANA"]) >= counts.total():
+        return "KANA"
+    most = counts.most_common(1)[0][0]
+    return "" if most == "LATIN" else most
 
 
 def foreign_share(texts: Iterable[str]) -> float:

@@ -11,7 +11,7 @@ import math
 
 from ragchat.embedding.embedder import Embedder
 from ragchat.index.protocol import Index
-from ragchat.retrieval.calibration import CEILING, DEFAULT, FEWEST_CHUNKS, FLOOR, unrelated_distance
+from ragchat.retrieval.calibration import CEILING, DEFAULT, FLOOR, SMALL, unrelated_distance
 from ragchat.retrieval.off_topic import load_off_topic_questions, off_topic_vectors
 from ragchat.retrieval.threshold import fixed_threshold, kept_threshold, still_holds
 from ragchat.retrieval.trace import Threshold
@@ -38,8 +38,8 @@ def provisional_threshold(
         return kept.threshold
     some = load_off_topic_questions()[::_EVERY]
     unrelated = unrelated_distance(off_topic_vectors(embedder, some))
-    value, measured = (kept.threshold.value, kept.chunks) if kept else (DEFAULT * unrelated, FEWEST_CHUNKS)
-    value -= _SLOPE * unrelated * math.log(max(passages, FEWEST_CHUNKS) / max(measured, FEWEST_CHUNKS))
+    value, measured = (kept.threshold.value, kept.chunks) if kept else (DEFAULT * unrelated, SMALL)
+    value -= _SLOPE * unrelated * math.log(max(passages, SMALL) / max(measured, SMALL))
     value = min(max(value, FLOOR * unrelated), CEILING * unrelated)
     return Threshold(
         math.floor(value * 1000) / 1000,
