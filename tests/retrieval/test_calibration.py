@@ -234,7 +234,7 @@ def test_a_note_in_another_script_among_many_does_not_count() -> None:
         ("日本人口統計調査の結果", "KANA"),
         ("漢字", "CJK"),
         ("ёлка and", "CYRILLIC"),
-        ("한국어 text", "HANGUL"),
+        ("한국어 abc가", "HANGUL"),
     ],
 )
 def test_the_script_of_a_text(text: str, script: str) -> None:

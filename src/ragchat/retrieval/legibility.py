@@ -42,14 +42,14 @@ def can_read(embedder: EmbedderStamp, text: str) -> bool:
 
 
 def script_of(text: str) -> str:
-    """The script of most letters as Unicode names it, "" for Latin or none; "KANA" where a tenth is kana.
+    """The script of most letters as Unicode names it, "" for Latin or none; "KANA" where a twentieth is kana.
 
     Japanese mixes its scripts, and is no Chinese.
     """
     counts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in text if letter.isalpha())
     if not counts:
         return ""
-    if 10 * (counts["HIRAGANA"] + counts["KATAKANA"]) >= counts.total():
+    if 20 * (counts["HIRAGANA"] + counts["KATAKANA"]) >= counts.total():
         return "KANA"
     most = counts.most_common(1)[0][0]
     return "" if most == "LATIN" else most
