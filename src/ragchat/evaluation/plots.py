@@ -36,7 +36,7 @@ def plots_of(report: Report) -> dict[str, str]:
         drawn["characters.svg"] = _drawn(lambda axes: _characters(axes, report))
         drawn["ranks.svg"] = _drawn(lambda axes: _rank_grid(axes, report), width=9, height=5)
     drawn["distances.svg"] = _drawn(lambda axes: _distances(axes, report))
-    if any(point["near"] is not None or point["far"] is not None for point in report["gate"]["sweep"]):
+    if report["gate"]["lost"] and (report["gate"]["near"] or report["gate"]["far"]):
         drawn["bluffs.svg"] = _drawn(lambda axes: _bluffs(axes, report))
     return drawn
 
