@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
+from ragchat.answering.turn import TurnSource
+from ragchat.tui.formatting import short_place
 from tests.tui.fake_workspace import Scene, Script, answer_of, answered_trace
 from tests.tui.stage import NARROW, WIDE, Stage, on_stage
 
@@ -113,6 +115,23 @@ async def test_what_was_scrolled_to_stays_through_stream_resize_and_end() -> Non
         go_on.set()
         await stage.answered()
         assert first_paragraph(stage) == top
+
+
+@pytest.mark.parametrize(
+    ("locator", "told"),
+    [
+        ("", "L3–L9"),
+        ("page=12", "page 12"),
+        ("t=5,190", "0:05–3:10"),
+        ("t=132.4,3700.9", "2:12–1:01:40"),
+        ("t=nan,1", "t nan,1"),  # anybody may have written the conversation's file
+        ("sheet=My! Budget!A1:C5", "A1:C5"),
+        ("cell=7", "cell 7"),
+    ],
+)
+def test_in_one_line_a_source_names_the_place_that_a_person_looks_for(locator: str, told: str) -> None:
+    source = TurnSource(1, "a", "", 0, 9, 3, 9, locator, 0.3, "words", cited=True)
+    assert short_place(source) == told
 
 
 async def test_a_pane_fills_the_whole_screen_and_gives_it_back() -> None:

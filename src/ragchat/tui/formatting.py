@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragchat.documents.document import Locator
 
 _BLANKS = re.compile(r"\s+")
+_TIMES = re.compile(r"\d{1,9}(\.\d+)?,\d{1,9}(\.\d+)?")
 
 
 def shown(text: str) -> str:
@@ -120,9 +121,7 @@ def place_name(place: Locator) -> str:
     if place.kind == "sheet":
         return one_line(place.value.rpartition("!")[2], 24)
     if place.kind == "t":
-        seconds = int(float(place.value.partition(",")[0]))
-        hours, minutes = divmod(seconds // 60, 60)
-        return f"{hours}:{minutes:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}"
+        return _clock(place.value.partition(",")[0])
     return one_line(f"{place.kind} {place.value}", 24)
 
 
@@ -131,9 +130,24 @@ def _lines(source: TurnSource) -> str:
     return f"L{source.first_line}{last}"
 
 
+def _clock(seconds: str) -> str:
+    whole = int(float(seconds))
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
 def short_place(source: TurnSource) -> str:
-    """Where a person looks first: the page, time or cells where the format has them, else the lines."""
-    return one_line(source.locator, 20) or _lines(source)
+    """Where a person looks first: `page 12`, `0:05–3:10`, `A2:C9` where the format has it, else the lines."""
+    kind, _, value = source.locator.partition("=")
+    match kind:
+        case "":
+            return _lines(source)
+        case "t" if _TIMES.fullmatch(value):
+            return "–".join(map(_clock, value.split(",")))
+        case "sheet":
+            return one_line(value.rpartition("!")[2], 24)
+        case _:
+            return one_line(f"{kind} {value}", 24)
 
 
 def place(source: TurnSource) -> str:

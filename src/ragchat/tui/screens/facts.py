@@ -103,12 +103,13 @@ def _rows(facts: DocumentFacts) -> Iterator[tuple[str, Content]]:
     if facts.encoding:
         yield "encoding", Content(facts.encoding)
     if facts.places:
-        yield "places", Content(", ".join(_places(kind, number) for kind, number in facts.places.items()))
-    yield "passages", Content(f"{facts.passages:,} in {count(facts.sections, 'section')}")
+        yield "parts", Content(", ".join(_places(kind, number) for kind, number in facts.places.items()))
+    sections = f" in {count(facts.sections, 'section')}" if facts.sections else ""
+    yield "passages", Content(f"{facts.passages:,}{sections}")
     if facts.read_at is not None:
         yield "read", Content(f"{_time(facts.read_at)} by the index")
     if facts.day:
-        yield "of the day", Content(one_line(facts.day, 20))
+        yield "day", Content(one_line(facts.day, 20))
     if facts.tags:
         yield "tags", Content(one_line(", ".join(facts.tags), 200))
     if facts.gaps:
@@ -120,4 +121,4 @@ def _time(moment: datetime) -> str:
 
 
 def _places(kind: str, number: int) -> str:
-    return count(number, {"t": "time", "sheet": "row"}.get(kind, kind))
+    return count(number, {"t": "caption", "sheet": "row"}.get(kind, kind))
