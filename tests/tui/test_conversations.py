@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from textual.widgets import Input
-
 from ragchat.answering.events import AnswerEvent, Finished, Retrieved
 from ragchat.tui.screens.confirm import ConfirmScreen
 from ragchat.tui.screens.conversations import ConversationsScreen
@@ -127,8 +125,7 @@ async def test_conversations_are_searched_named_gone_on_with_and_deleted() -> No
         await found(stage, 2)
         await stage.pilot.press(*"lease", "f2")
         await listed(stage, 1)
-        stage.app.screen.query_one(Input).value = ""
-        await stage.pilot.press(*"My flat", "enter")
+        await stage.pilot.press("ctrl+u", *"My flat", "enter")  # the whole title goes
         await stage.until(lambda: "My flat" in stage.text(), "the title")
         await listed(stage, 2)
         await stage.pilot.press(*"flat")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
-from ragchat.answering.turn import TurnSource
+from ragchat.answering.turn import TurnSource, turn_of
 from ragchat.tui.formatting import short_place
 from tests.tui.fake_workspace import Scene, Script, answer_of, answered_trace
 from tests.tui.stage import NARROW, WIDE, Stage, on_stage
@@ -92,9 +93,8 @@ async def test_the_end_is_followed_while_it_streams_also_through_a_resize() -> N
         conversation = stage.app.chat.conversation
         for size in ((70, 20), (120, 36)):
             await stage.pilot.resize_terminal(*size)
-            await stage.pilot.pause()
-            assert conversation.scroll_y == conversation.max_scroll_y > 0
-            assert "Paragraph 25" in stage.text()
+            await stage.until(lambda: conversation.scroll_y == conversation.max_scroll_y > 0, "the end")
+            await stage.until(lambda: "Paragraph 25" in stage.text(), "the end")
         go_on.set()
         await stage.answered()
 
@@ -110,11 +110,27 @@ async def test_what_was_scrolled_to_stays_through_stream_resize_and_end() -> Non
         assert 5 < top < 20
         for size in ((60, 24), (100, 30), (120, 36)):
             await stage.pilot.resize_terminal(*size)
-            await stage.pilot.pause()
-            assert first_paragraph(stage) == top, size
+            await stage.until(lambda: first_paragraph(stage) == top, f"the place at {size}")
         go_on.set()
         await stage.answered()
         assert first_paragraph(stage) == top
+
+
+async def test_a_conversation_that_is_opened_stands_from_its_last_answer_each_time() -> None:
+    turns = tuple(
+        replace(turn_of(answer_of(answered_trace(f"Question {n}?"), PARAGRAPHS)), id=f"turn {n}")
+        for n in range(3)
+    )
+    async with on_stage(Scene(turns=turns), size=NARROW) as stage:
+        await stage.opened()
+        session = stage.app.session
+        assert session is not None
+        await stage.until(lambda: "You  Question 2?" in first_line(stage), "the last turn")
+        for _ in range(2):  # the second time nothing of it changes its size
+            shown = stage.app.chat.conversation.turns
+            session.talks.resume(session.talks.current.id)
+            await stage.until(lambda shown=shown: not shown[-1].is_attached, "the turns anew")  # type: ignore[misc]
+            await stage.until(lambda: "You  Question 2?" in first_line(stage), "the last turn")
 
 
 @pytest.mark.parametrize(

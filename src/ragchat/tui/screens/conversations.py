@@ -86,6 +86,7 @@ class ConversationsScreen(Dialog[str | None]):
             self._renaming = summary.id
             line = self.query_one(Input)
             line.value = summary.title
+            line.cursor_position = len(summary.title)  # not where it stood among the words that were searched
             line.focus()
             self._draw(force=True)
 

@@ -59,12 +59,12 @@ class KeepsPlace(VerticalScroll):
     def follow_end(self) -> None:
         """Keep to the end from now on, until the reader scrolls up."""
         self._follows, self._held, self._marks = True, None, ()
-        self._settle()
+        self._settle_now_and_when_laid_out()
 
     def hold(self, widget: Widget) -> None:
         """Keep its beginning in view until the reader scrolls: at the top, or lower where all of it fits."""
         self._follows, self._held, self._marks = False, widget, ()
-        self._settle()
+        self._settle_now_and_when_laid_out()
 
     def let_go(self) -> None:
         """Keep no place: what was there goes."""
@@ -90,6 +90,11 @@ class KeepsPlace(VerticalScroll):
         self._held = None
         self._follows = new_value >= self.max_scroll_y
         self._marks = () if self._follows else tuple(self._at_top(int(new_value)))
+
+    def _settle_now_and_when_laid_out(self) -> None:
+        """What was just mounted has no place yet, and need not change the size of it all when it gets one."""
+        self._settle()
+        self.call_after_refresh(self._settle)
 
     def tell_more(self) -> None:
         """Say at the lower edge by which key the rest is read, where there is more below."""
