@@ -14,7 +14,8 @@ from ragchat.chunking.options import ChunkOptions
 from ragchat.documents.document import Document
 from ragchat.documents.reader import extractor_of
 from ragchat.embedding.registry import expected_stamp
-from ragchat.index.protocol import IndexStamp, Source
+from ragchat.index.protocol import IndexStamp
+from ragchat.index.source import Source
 from ragchat.settings import Settings
 
 _LATER_NS = 10_000_000_000

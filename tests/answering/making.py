@@ -11,7 +11,8 @@ from ragchat.answering.model_memory import ModelMemory
 from ragchat.answering.ollama import OllamaServer
 from ragchat.answering.retrieves import EVERYWHERE
 from ragchat.chunking.chunk import Chunk
-from ragchat.index.protocol import Coverage, Scope, Source
+from ragchat.index.protocol import Coverage, Scope
+from ragchat.index.source import Source
 from ragchat.retrieval.trace import Candidate, RetrievalTrace, Threshold, Verdict
 from ragchat.settings import OllamaSettings
 from tests.doubles import WordEmbedder

@@ -10,7 +10,8 @@ import pytest
 
 from ragchat.answering.follow_up import retrieve_follow_up
 from ragchat.answering.retrieves import EVERYWHERE, NOBODY
-from ragchat.index.protocol import Scope, Source
+from ragchat.index.protocol import Scope
+from ragchat.index.source import Source
 from ragchat.retrieval.gate import judge
 from ragchat.retrieval.trace import RetrievalTrace
 from tests.answering.making import GARDEN, a_candidate, a_chunk, a_trace, an_assistant

@@ -6,7 +6,7 @@ import pytest
 
 from ragchat.answering.filter_words import split_filters
 from ragchat.answering.suggestions import completions, filter_names, typed_filter
-from ragchat.index.protocol import Source
+from ragchat.index.source import Source
 
 NAMES = filter_names(
     {

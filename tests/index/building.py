@@ -13,7 +13,8 @@ from ragchat.chunking.options import ChunkOptions
 from ragchat.documents.document import Document
 from ragchat.embedding.embedder import Embedder, EmbedderStamp, Matrix, TokenVectors
 from ragchat.index.indexer import Indexer
-from ragchat.index.protocol import Index, IndexStamp, Scope, Source
+from ragchat.index.protocol import Index, IndexStamp, Scope
+from ragchat.index.source import Source
 from ragchat.index.store import SqliteIndex
 from ragchat.settings import NotesSettings
 from tests.doubles import WordEmbedder

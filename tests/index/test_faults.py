@@ -12,8 +12,8 @@ import pytest
 
 from ragchat.documents.reader import extractor_of, supported
 from ragchat.index.plan import plan_update
-from ragchat.index.protocol import Source
 from ragchat.index.scan import scan
+from ragchat.index.source import Source
 from ragchat.index.store import open_index
 from ragchat.settings import NotesSettings
 from tests.doubles import WordEmbedder

@@ -15,7 +15,7 @@ from ragchat.documents.document import FailedDocument
 from ragchat.errors import StorageFailed
 from ragchat.index import migration
 from ragchat.index.files import INDEX_FILE
-from ragchat.index.protocol import Source
+from ragchat.index.source import Source
 from ragchat.index.store import SqliteIndex, open_index
 from tests.index.building import STAMP, chunks_of, contents, document, embed, put, source
 from tests.index.contract import ANYWHERE

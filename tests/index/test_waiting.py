@@ -14,7 +14,8 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document
 from ragchat.index.overlay import Overlay
 from ragchat.index.packing import text_digest
-from ragchat.index.protocol import Coverage, Scope, Source
+from ragchat.index.protocol import Coverage, Scope
+from ragchat.index.source import Source
 from ragchat.index.store import SqliteIndex, open_index
 from ragchat.index.tokens import tokenize
 from ragchat.index.waiting import Waiting

@@ -12,7 +12,8 @@ import numpy as np
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Embedder, Int8Matrix, Matrix, Vector
 from ragchat.errors import IndexMissing
-from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
+from ragchat.index.source import Source
 from ragchat.index.tokens import tokenize
 
 

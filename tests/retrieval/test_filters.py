@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragchat.errors import UsageError
-from ragchat.index.protocol import Scope, Source
+from ragchat.index.protocol import Scope
+from ragchat.index.source import Source
 from ragchat.retrieval.filters import NO_FILTERS, Filters, narrow
 
 DAY_NS = 86_400_000_000_000

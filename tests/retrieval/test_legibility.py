@@ -12,7 +12,8 @@ from ragchat.chunking.options import ChunkOptions
 from ragchat.documents.document import Document
 from ragchat.documents.reader import parse_document
 from ragchat.embedding.packaged import MINILM
-from ragchat.index.protocol import IndexStamp, Source
+from ragchat.index.protocol import IndexStamp
+from ragchat.index.source import Source
 from ragchat.index.store import open_index
 from ragchat.retrieval.legibility import foreign_share, legibility_notice
 from tests.doubles import WordEmbedder

@@ -28,7 +28,8 @@ from ragchat.embedding.ollama_pull import PullProgress
 from ragchat.errors import EmbedderUnavailable, RagchatError, ServerUnreachable
 from ragchat.index.contexts import Contexts
 from ragchat.index.progress import IndexProgress, IndexReport, ProgressListener, Survey
-from ragchat.index.protocol import Coverage, Heading, Index, IndexStamp, Scope, Source
+from ragchat.index.protocol import Coverage, Heading, Index, IndexStamp, Scope
+from ragchat.index.source import Source
 from ragchat.retrieval.filters import NO_FILTERS, Filters
 from ragchat.retrieval.trace import Candidate, LiteralMatch, RetrievalTrace, Threshold, Verdict
 from ragchat.settings import Settings

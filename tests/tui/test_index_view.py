@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragchat.index.progress import IndexProgress
-from ragchat.index.protocol import Source
+from ragchat.index.source import Source
 from ragchat.tui.pace import Pace, duration
 from ragchat.tui.screens.index_view import IndexScreen
 from ragchat.tui.shelved import counted, shelve

@@ -17,7 +17,8 @@ from ragchat.embedding.embedder import Embedder
 from ragchat.errors import IndexMissing, IndexStale
 from ragchat.index.overlay import Overlay
 from ragchat.index.packing import text_digest
-from ragchat.index.protocol import Index, IndexStamp, Scope, Snapshot, Source
+from ragchat.index.protocol import Index, IndexStamp, Scope, Snapshot
+from ragchat.index.source import Source
 from ragchat.index.tokens import tokenize
 from ragchat.index.waiting import Waiting
 from ragchat.retrieval.provisional import provisional_threshold

@@ -14,8 +14,9 @@ from ragchat.documents.reader import extractor_of, open_reader, supported
 from ragchat.embedding.embedder import Embedder
 from ragchat.index.contexts import Contexts
 from ragchat.index.plan import plan_update
-from ragchat.index.protocol import Index, Source
+from ragchat.index.protocol import Index
 from ragchat.index.scan import NoteFile, scan
+from ragchat.index.source import Source
 from ragchat.settings import NotesSettings
 
 _TRIED = 3

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from ragchat.answering.coverage import Changes
-from ragchat.index.protocol import Scope, Source
+from ragchat.index.protocol import Scope
+from ragchat.index.source import Source
 from ragchat.retrieval.trace import RetrievalTrace
 
 EVERYWHERE = Scope()

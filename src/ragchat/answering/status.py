@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from ragchat.answering.coverage import Changes
 from ragchat.documents.document import FailedDocument
 from ragchat.errors import FolderMissing
-from ragchat.index.protocol import Index, IndexStamp, Source
+from ragchat.index.protocol import Index, IndexStamp
+from ragchat.index.source import Source
 from ragchat.retrieval.trace import Threshold
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ragchat.retrieval.filters import folded, folders_of
 
 if TYPE_CHECKING:
     from ragchat.answering.workspace import Workspace
-    from ragchat.index.protocol import Source
+    from ragchat.index.source import Source
 
 _TYPED = re.compile(
     r"(?<!\S)(?P<mark>-?(?P<kind>in|tag|after|before):)(?:\"(?P<quoted>[^\"\r\n]*)|(?P<plain>[^\s\"]*))\Z"

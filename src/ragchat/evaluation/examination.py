@@ -17,8 +17,9 @@ from ragchat.evaluation.gold import load_questions
 from ragchat.evaluation.measures import Asked
 from ragchat.evaluation.questions import QuestionSet
 from ragchat.evaluation.structure import Structure, measure_structure
-from ragchat.index.protocol import Index, Source
+from ragchat.index.protocol import Index
 from ragchat.index.scan import note_path
+from ragchat.index.source import Source
 from ragchat.retrieval.cross_encoder import CrossEncoderReranker
 from ragchat.retrieval.filters import NO_FILTERS, Filters, narrow
 from ragchat.retrieval.retriever import Retriever

@@ -9,7 +9,7 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document
 from ragchat.embedding.embedder import Embedder
 from ragchat.index.embedded import EmbeddedTexts
-from ragchat.index.protocol import Source
+from ragchat.index.source import Source
 
 BATCH = 32
 """Texts embedded at once: about a second's work, after which progress is told and a cancel is heard."""

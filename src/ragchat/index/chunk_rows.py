@@ -27,9 +27,9 @@ from ragchat.index.packing import (
     unpack_tokens,
 )
 from ragchat.index.postings import joined
-from ragchat.index.protocol import Source
 from ragchat.index.queries import REBUILD, read_number, select
 from ragchat.index.rows import drop, facts, read_stamp
+from ragchat.index.source import Source
 from ragchat.index.tokens import tokenize
 from ragchat.index.view import are_unit
 

@@ -15,8 +15,8 @@ from typing import Protocol
 
 from ragchat.documents.document import Document, FailedDocument
 from ragchat.errors import RagchatError
-from ragchat.index.protocol import Source
 from ragchat.index.scan import NoteFile
+from ragchat.index.source import Source
 
 
 class Reader(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from ragchat.index.protocol import Source
+from ragchat.index.source import Source
 
 
 class Moves:

@@ -16,7 +16,8 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Embedder, Int8Matrix, Matrix, Vector
 from ragchat.index.embedded import EmbeddedTexts
 from ragchat.index.packing import text_digest
-from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Snapshot, Source
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Snapshot
+from ragchat.index.source import Source
 from ragchat.index.tokens import tokenize
 from ragchat.index.waiting import View
 from ragchat.index.words import idf, scores_of

@@ -17,7 +17,7 @@ from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document, Locator
 from ragchat.embedding.embedder import Int8Matrix, Matrix, TokenVectors, Vector
 from ragchat.errors import IndexCorrupt
-from ragchat.index.protocol import Source
+from ragchat.index.source import Source
 from ragchat.index.view import are_unit
 
 _REBUILD = "ragchat index --rebuild"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragchat.index.protocol import Source
 from ragchat.index.scan import NoteFile, Scan
+from ragchat.index.source import Source
 
 RACY_NS = 2_000_000_000
 """A file modified this shortly before it was read may be edited again under the same time (FAT keeps 2 s)."""

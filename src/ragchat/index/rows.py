@@ -20,9 +20,10 @@ from ragchat.index.packing import (
     unpack_tags,
     unpack_text,
 )
-from ragchat.index.protocol import Coverage, Heading, IndexStamp, Scope, Source
+from ragchat.index.protocol import Coverage, Heading, IndexStamp, Scope
 from ragchat.index.queries import REBUILD, read_number, select
 from ragchat.index.ranking import Ids
+from ragchat.index.source import Source
 
 
 def read_stamp(connection: sqlite3.Connection, stamp_id: int) -> IndexStamp:

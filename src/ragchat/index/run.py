@@ -25,8 +25,9 @@ from ragchat.index.moves import Moves
 from ragchat.index.packing import text_digest
 from ragchat.index.plan import Plan
 from ragchat.index.progress import IndexReport, Phase, ProgressListener
-from ragchat.index.protocol import Index, Source
+from ragchat.index.protocol import Index
 from ragchat.index.scan import NoteFile, Scan
+from ragchat.index.source import Source
 from ragchat.index.tally import Tally
 from ragchat.index.waiting import Waiting
 

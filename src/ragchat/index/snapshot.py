@@ -18,8 +18,9 @@ import numpy as np
 from ragchat.chunking.chunk import Chunk
 from ragchat.embedding.embedder import Int8Matrix, Matrix, Vector
 from ragchat.index import chunk_rows, rows
-from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
 from ragchat.index.ranking import Ids
+from ragchat.index.source import Source
 from ragchat.index.sqlite_errors import explained
 from ragchat.index.view import View
 

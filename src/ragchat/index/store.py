@@ -19,7 +19,7 @@ from ragchat.index.database import connect, open_database
 from ragchat.index.files import put_aside
 from ragchat.index.lock import writer_lock
 from ragchat.index.packing import stacked, stacked_tokens, text_digest
-from ragchat.index.protocol import Claim, IndexStamp, Source
+from ragchat.index.protocol import Claim, IndexStamp
 from ragchat.index.queries import read_number
 from ragchat.index.shelf import (
     SEALED_AT,
@@ -28,6 +28,7 @@ from ragchat.index.shelf import (
     what_a_run_left,
 )
 from ragchat.index.snapshot import SqliteSnapshot
+from ragchat.index.source import Source
 from ragchat.index.space import give_back
 from ragchat.index.sqlite_errors import explained
 from ragchat.index.stored import StoredIndex

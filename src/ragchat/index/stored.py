@@ -14,8 +14,9 @@ from ragchat.errors import IndexCorrupt
 from ragchat.index import chunk_rows, rows
 from ragchat.index.database import transaction
 from ragchat.index.files import INDEX_FILE
-from ragchat.index.protocol import Coverage, Heading, IndexStamp, Source
+from ragchat.index.protocol import Coverage, Heading, IndexStamp
 from ragchat.index.shelf import Shelf
+from ragchat.index.source import Source
 from ragchat.index.sqlite_errors import explained
 
 

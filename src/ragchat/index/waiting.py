@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from ragchat.chunking.chunk import Chunk
 from ragchat.documents.document import Document
 from ragchat.index.embedded import EmbeddedTexts
-from ragchat.index.protocol import DocumentState, Scope, Source
+from ragchat.index.protocol import Scope
+from ragchat.index.source import DocumentState, Source
 from ragchat.index.tokens import tokenize
 from ragchat.index.words import Words
 

@@ -19,7 +19,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from ragchat.errors import UsageError
-from ragchat.index.protocol import Coverage, Scope, Source
+from ragchat.index.protocol import Coverage, Scope
+from ragchat.index.source import Source
 
 if TYPE_CHECKING:
     from ragchat.retrieval.trace import RetrievalTrace

@@ -17,7 +17,8 @@ import numpy as np
 from ragchat.chunking.graphemes import has_visible
 from ragchat.embedding.embedder import Embedder, EmbedderStamp, Vector
 from ragchat.errors import IndexStale, UsageError
-from ragchat.index.protocol import Scope, Snapshot, Source
+from ragchat.index.protocol import Scope, Snapshot
+from ragchat.index.source import Source
 from ragchat.index.tokens import tokenize
 from ragchat.retrieval.adaptive import LARGEST_STEPS, Kind, limited
 from ragchat.retrieval.gate import NOBODY, judge

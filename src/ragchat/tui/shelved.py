@@ -10,7 +10,7 @@ from ragchat.tui.formatting import count, one_line
 
 if TYPE_CHECKING:
     from ragchat.answering.status import FolderStatus
-    from ragchat.index.protocol import Source
+    from ragchat.index.source import Source
 
 Standing = Literal["failed", "in part", "stale", "skipped", "indexed"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)

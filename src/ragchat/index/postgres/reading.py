@@ -19,7 +19,8 @@ from ragchat.index.postgres.audiences import Audiences
 from ragchat.index.postgres.connection import explained, usable
 from ragchat.index.postgres.schema import schema_of
 from ragchat.index.postgres.snapshot import PostgresSnapshot
-from ragchat.index.protocol import Coverage, Heading, IndexStamp, Source
+from ragchat.index.protocol import Coverage, Heading, IndexStamp
+from ragchat.index.source import Source
 
 if TYPE_CHECKING:
     from ragchat.index.postgres.connection import Connection

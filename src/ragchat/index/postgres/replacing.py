@@ -23,7 +23,7 @@ from ragchat.index.packing import (
     text_digest,
 )
 from ragchat.index.postgres.rows import revision, vector_text
-from ragchat.index.protocol import Source
+from ragchat.index.source import Source
 from ragchat.index.tokens import tokenize
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from ragchat.index.packing import (
     unpack_text,
     unpack_tokens,
 )
-from ragchat.index.protocol import Coverage, Heading, Source
+from ragchat.index.protocol import Coverage, Heading
+from ragchat.index.source import Source
 
 if TYPE_CHECKING:
     from ragchat.index.postgres.connection import Connection

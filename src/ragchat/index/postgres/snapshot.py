@@ -26,7 +26,8 @@ from ragchat.index.postgres.connection import explained
 from ragchat.index.postgres.dense import MOST_PROPOSED, matrix_of, propose
 from ragchat.index.postgres.rows import read_sources
 from ragchat.index.postgres.scope import condition_of, count, listed
-from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope, Source
+from ragchat.index.protocol import Coverage, Hit, IndexStamp, Scope
+from ragchat.index.source import Source
 
 if TYPE_CHECKING:
     from ragchat.index.postgres.connection import Connection

@@ -19,7 +19,8 @@ from ragchat.index.postgres.audiences import Audiences
 from ragchat.index.postgres.connection import connect, explained
 from ragchat.index.postgres.reading import LibraryReading
 from ragchat.index.postgres.schema import prepare, schema_of
-from ragchat.index.protocol import Claim, IndexStamp, Source
+from ragchat.index.protocol import Claim, IndexStamp
+from ragchat.index.source import Source
 
 if TYPE_CHECKING:
     from ragchat.index.postgres.connection import Connection
