@@ -67,6 +67,16 @@ def test_the_plots_are_whole_svg_and_the_same_each_time() -> None:
         assert f">{ranking}</" in plots["recall.svg"]
 
 
+@pytest.mark.parametrize("answerable", [True, False])
+def test_questions_of_one_sort_have_no_plot_of_bluffs_against_lost(answerable: bool) -> None:
+    pytest.importorskip("matplotlib")
+    some = [(question, outcome) for question, outcome in rows() if question.answerable == answerable]
+    questions = QuestionSet(tuple(question for question, _ in some), (), "d" * 64)
+    plots = plots_of(report_json("one sort", [replace(examined("current"), asked=some)], questions, NOW))
+    assert "bluffs.svg" not in plots
+    assert "distances.svg" in plots
+
+
 def test_with_strategies_the_lines_are_theirs() -> None:
     pytest.importorskip("matplotlib")
     plots = plots_of(a_report("blind", HOSTILE.replace("\x1b", "")))
