@@ -15,7 +15,7 @@ from ragchat.errors import SetupError, StorageFailed
 from ragchat.evaluation.examination import Examined
 from ragchat.evaluation.markdown_report import markdown_table, write_report
 from ragchat.evaluation.measures import Asked
-from ragchat.evaluation.plots import plots_of
+from ragchat.evaluation.plots import _style, plots_of
 from ragchat.evaluation.questions import Problem, QuestionSet
 from ragchat.evaluation.report import metrics_of, report_json
 from ragchat.evaluation.structure import Structure
@@ -75,6 +75,11 @@ def test_questions_of_one_sort_have_no_plot_of_bluffs_against_lost(answerable: b
     plots = plots_of(report_json("one sort", [replace(examined("current"), asked=some)], questions, NOW))
     assert "bluffs.svg" not in plots
     assert "distances.svg" in plots
+
+
+def test_no_two_of_a_dozen_lines_look_alike() -> None:
+    styles = [tuple(_style(number).items()) for number in range(24)]
+    assert len(set(styles)) == len(styles)
 
 
 def test_with_strategies_the_lines_are_theirs() -> None:

@@ -32,8 +32,8 @@ def plots_of(report: Report) -> dict[str, str]:
     """
     drawn: dict[str, str] = {}
     if report["rankings"]:
-        drawn["recall.svg"] = _drawn(lambda axes: _recall(axes, report))
-        drawn["characters.svg"] = _drawn(lambda axes: _characters(axes, report))
+        drawn["recall.svg"] = _drawn(lambda axes: _recall(axes, report), width=8.5)
+        drawn["characters.svg"] = _drawn(lambda axes: _characters(axes, report), width=8.5)
         drawn["ranks.svg"] = _drawn(lambda axes: _rank_grid(axes, report), width=9, height=5)
     drawn["distances.svg"] = _drawn(lambda axes: _distances(axes, report))
     if report["gate"]["lost"] and (report["gate"]["near"] or report["gate"]["far"]):
@@ -68,7 +68,17 @@ def _lines(report: Report) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _style(number: int) -> dict[str, Any]:
-    return {"color": _COLOURS[number % 8], "marker": _MARKS[number % 8], "markersize": 4, "linewidth": 1.2}
+    """Of one line among up to twenty-four: colours and marks come again, the strokes then differ."""
+    stroke = ("-", "--", ":")[number // 8 % 3]
+    place = number % 8
+    return {
+        "color": _COLOURS[place],
+        "marker": _MARKS[place],
+        "markersize": 4,
+        "linewidth": 1.2,
+        "linestyle": stroke,
+        "clip_on": False,
+    }
 
 
 def _recall(axes: Axes, report: Report) -> None:
@@ -95,7 +105,8 @@ def _characters(axes: Axes, report: Report) -> None:
 def _labelled(axes: Axes, across: str, up: str) -> None:
     axes.set(xlabel=across, ylabel=up, ylim=(0, 1.02))
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=8, loc="lower right")
+    # Beside the lines: with a dozen of them there is no free corner.
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handlelength=3.5)
 
 
 def _distances(axes: Axes, report: Report) -> None:
@@ -142,6 +153,7 @@ def _bluffs(axes: Axes, report: Report) -> None:
                 _MARKS[number],
                 color=_COLOURS[number],
                 markersize=8,
+                clip_on=False,
             )
     axes.set(xlabel="answers lost", ylabel="bluffs", xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
     axes.grid(alpha=0.3)
@@ -168,6 +180,7 @@ def _rank_grid(axes: Axes, report: Report) -> None:
         vmax=len(_GRID),
     )
     axes.set_yticks(range(len(columns)), list(columns), fontsize=8)
+    axes.locator_params(axis="x", integer=True)
     axes.set(xlabel=f"questions ({len(places)} of {len(rows)}), the easiest first")
     names = ["rank 1", "2–4", "5–10", "11–20", "later or not found"]
     colours = [*(colour for _, colour in _GRID), _NOWHERE]
