@@ -28,6 +28,7 @@ OURS = {
         "recent",
         "screens",
         "terminal_keys",
+        "themed_app",
         "widgets",
     },
     "ragchat.tui.screens": {"chat", "dialogs", "parts", "questions", "turns"},

@@ -7,23 +7,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.events import Event, Key, Resize
 from textual.screen import Screen
 
-from ragchat import paths
 from ragchat.tui import keys
-from ragchat.tui.default_theme import DEFAULT, SIXTEEN, VARIABLES, has_sixteen_colors
-from ragchat.tui.formatting import shown
+from ragchat.tui.default_theme import SIXTEEN, has_sixteen_colors
 from ragchat.tui.garbage import EVERY_SECONDS, Housekeeping
 from ragchat.tui.recent import is_first_start, remember_folder, remembered_theme
 from ragchat.tui.screens.chat import ChatScreen
 from ragchat.tui.terminal_keys import read_alt_as_keys, read_alt_enter_as_new_line
+from ragchat.tui.themed_app import ThemedApp
 
 if TYPE_CHECKING:
-    from textual.theme import Theme
-
     from ragchat.answering.server import ServerHealth
     from ragchat.answering.turn import TurnSource
     from ragchat.index.progress import Survey
@@ -39,7 +35,7 @@ _LEAST = (40, 10)
 """Columns and rows."""
 
 
-class RagchatApp(App[int]):
+class RagchatApp(ThemedApp):
     """One chat screen over one session; other screens are pushed on top and go away again."""
 
     TITLE = "ragchat"
@@ -49,7 +45,6 @@ class RagchatApp(App[int]):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 -- Textual declares it
     TOOLTIP_DELAY = 1.0
     NOTIFICATION_TIMEOUT = 6.0
-    _has_theme = False
 
     def __init__(
         self,
@@ -70,22 +65,16 @@ class RagchatApp(App[int]):
         self._open_workspace = open_workspace
         self.chat = ChatScreen()
         self.feed: Feed
-        self.theme_names: tuple[str, ...] = ()
         self._housekeeping = Housekeeping()
         self._wanted_theme = settings.screen.theme
         if not self.theme_is_set:
             own = SIXTEEN if has_sixteen_colors(os.environ) else settings.screen.theme
             self._wanted_theme = remembered_theme() or own
-        self._load_first_theme()
+        self.load_first_theme()
         keys.use({})
         self._key_problems: tuple[str, ...] = ()
         if settings.keys:
             self._load_keymap()
-
-    @property
-    def theme_is_set(self) -> bool:
-        """Whether the settings name a theme, which then comes before the one that was chosen here."""
-        return "screen.theme" in self.settings.origins
 
     def get_default_screen(self) -> Screen[object]:
         """The chat screen is the bottom of the stack."""
@@ -115,73 +104,13 @@ class RagchatApp(App[int]):
         else:
             self.simulate_key(to)
 
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Our own variables, for themes that are not ours."""
-        return dict(VARIABLES)
-
-    def get_css_variables(self) -> dict[str, str]:
-        """Made once: Textual asks already while the app is made, when the theme is not known."""
-        return super().get_css_variables() if self._has_theme else {}
-
-    def _load_first_theme(self) -> None:
-        """Only the theme that is on: the first frame does not wait for the others."""
-        theme = self._first_theme()
-        self._has_theme = True
-        self.register_theme(theme)
-        if theme.ansi:
-            self.theme = theme.name
-        else:  # without the watcher, which would parse every style once more
-            self.set_reactive(RagchatApp.theme, theme.name)
-            self.stylesheet.set_variables(self.get_css_variables())
-
-    def _first_theme(self) -> Theme:
-        wanted = self._wanted_theme
-        _, own = folders = self._theme_folders()
-        if wanted == DEFAULT.name and not (own / f"{wanted}.toml").is_file():
-            return DEFAULT
-        from ragchat.tui.themes import ThemeError, read_theme
-
-        for folder in reversed(folders):
-            path = folder / f"{wanted}.toml"
-            try:
-                theme = read_theme(path) if path.is_file() else None
-            except ThemeError:
-                continue  # told by `_load_themes`
-            if theme is not None and theme.name == wanted:
-                return theme
-        return DEFAULT
-
-    def _load_themes(self) -> None:
-        """All themes, and one line for each that is bad."""
-        from ragchat.tui.themes import load_shelf
-
-        shelf = load_shelf(self._theme_folders())
-        for theme in shelf.themes.values():
-            self.register_theme(theme)
-        self.theme_names = tuple(shelf.themes)
-        problems = list(shelf.problems)
-        wanted = self._wanted_theme
-        if self.theme != wanted:
-            if wanted in self.theme_names:
-                self.theme = wanted
-            else:
-                problems.append(f"there is no theme {wanted!r}: {self.theme} is on instead")
-        for problem in problems:
-            self.notify(shown(problem), title="Theme", severity="warning", markup=False, timeout=12)
-        for problem in self._key_problems:
-            self.notify(shown(problem), title="Keys", severity="warning", markup=False, timeout=12)
-
-    @staticmethod
-    def _theme_folders() -> tuple[Path, Path]:
-        """The bundled themes, overlaid by the user's own."""
-        return paths.bundled_themes_dir(), paths.config_dir() / "themes"
-
     async def begin(self) -> None:
         """What the first frame did not wait for."""
         self.stylesheet.read(Path(__file__).parent / "styles" / "later.tcss")
         self.refresh_css(animate=False)
         await self.chat.mount_prompt()
-        self._load_themes()
+        self.load_themes()
+        self._tell(self._key_problems, "Keys")
         self._housekeeping.begin()
         self.set_interval(EVERY_SECONDS, self._housekeeping.tend)
         if self.welcomes and is_first_start():

@@ -1,0 +1,96 @@
+"""The part of the application that wears a theme: the one that is on at once, all others behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from textual.app import App
+
+from ragchat import paths
+from ragchat.tui.default_theme import DEFAULT, VARIABLES
+from ragchat.tui.formatting import shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.theme import Theme
+
+    from ragchat.settings import Settings
+
+
+class ThemedApp(App[int]):
+    """theme_names: those that can be chosen, known once `load_themes` was called."""
+
+    settings: Settings
+    theme_names: tuple[str, ...] = ()
+    _wanted_theme: str
+    _has_theme = False
+
+    @property
+    def theme_is_set(self) -> bool:
+        """Whether the settings name a theme, which then comes before the one that was chosen here."""
+        return "screen.theme" in self.settings.origins
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our own variables, for themes that are not ours."""
+        return dict(VARIABLES)
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Made once: Textual asks already while the app is made, when the theme is not known."""
+        return super().get_css_variables() if self._has_theme else {}
+
+    def load_first_theme(self) -> None:
+        """Only the theme that is on: the first frame does not wait for the others."""
+        theme = self._first_theme()
+        self._has_theme = True
+        self.register_theme(theme)
+        if theme.ansi:
+            self.theme = theme.name
+        else:  # without the watcher, which would parse every style once more
+            self.set_reactive(ThemedApp.theme, theme.name)
+            self.stylesheet.set_variables(self.get_css_variables())
+
+    def _first_theme(self) -> Theme:
+        wanted = self._wanted_theme
+        _, own = folders = self._theme_folders()
+        if wanted == DEFAULT.name and not (own / f"{wanted}.toml").is_file():
+            return DEFAULT
+        from ragchat.tui.themes import ThemeError, read_theme
+
+        for folder in reversed(folders):
+            path = folder / f"{wanted}.toml"
+            try:
+                theme = read_theme(path) if path.is_file() else None
+            except ThemeError:
+                continue  # told by `load_themes`
+            if theme is not None and theme.name == wanted:
+                return theme
+        return DEFAULT
+
+    def load_themes(self) -> None:
+        """All themes, and one line for each that is bad."""
+        from ragchat.tui.themes import load_shelf
+
+        shelf = load_shelf(self._theme_folders())
+        for theme in shelf.themes.values():
+            self.register_theme(theme)
+        self.theme_names = tuple(shelf.themes)
+        problems = list(shelf.problems)
+        wanted = self._wanted_theme
+        if self.theme != wanted:
+            if wanted in self.theme_names:
+                self.theme = wanted
+            else:
+                problems.append(f"there is no theme {wanted!r}: {self.theme} is on instead")
+        self._tell(problems, "Theme")
+
+    @staticmethod
+    def _theme_folders() -> tuple[Path, Path]:
+        """The bundled themes, overlaid by the user's own."""
+        return paths.bundled_themes_dir(), paths.config_dir() / "themes"
+
+    def _tell(self, problems: Iterable[str], title: str) -> None:
+        """One line each."""
+        for problem in problems:
+            self.notify(shown(problem), title=title, severity="warning", markup=False, timeout=12)
