@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ragchat.documents.document import Document, FailedDocument
-from ragchat.errors import RagchatError
+from ragchat.errors import FolderMissing, RagchatError
 from ragchat.index.scan import NoteFile
 from ragchat.index.source import Source
 
@@ -66,6 +66,22 @@ def take_in(note: NoteFile, read: Reader, extractor: str, max_bytes: int) -> Tak
     if isinstance(result, Document):
         source = source._replace(tags=result.tags, dated=result.dated)
     return Taken(result, source)
+
+
+def require_folder(folder: Path) -> None:
+    """A note that vanished is ordinary; all of them at once were unmounted rather than deleted.
+
+    Raises FolderMissing when there is nothing any more.
+    """
+    try:
+        if any(folder.iterdir()):
+            return
+    except OSError:
+        pass
+    raise FolderMissing(
+        f"{folder} went away while it was indexed",
+        hint="what was done is kept; when the folder is back: ragchat index",
+    )
 
 
 def has_digest(note: NoteFile, digest: str) -> bool:

@@ -16,11 +16,11 @@ from pathlib import Path
 from ragchat.chunking.chunk import Chunk, TokenCounter
 from ragchat.documents.document import Document, FailedDocument
 from ragchat.embedding.embedder import Embedder, EmbedderStamp
-from ragchat.errors import BackendError, FolderMissing, GenerationFailed, RagchatError
+from ragchat.errors import BackendError, GenerationFailed, RagchatError
 from ragchat.index.batches import Batches, Prepared
 from ragchat.index.contexts import Contexts
 from ragchat.index.embedded import EmbeddedTexts
-from ragchat.index.intake import Reader, has_digest, take_in, touched, unexpected
+from ragchat.index.intake import Reader, has_digest, require_folder, take_in, touched, unexpected
 from ragchat.index.moves import Moves
 from ragchat.index.packing import text_digest
 from ragchat.index.plan import Plan
@@ -126,25 +126,13 @@ class Run:
 
     def report(self, found: Scan, plan: Plan) -> IndexReport:
         """What was done, and what the index holds now."""
-        tally, pending = self._tally, self._tally.pending
         self.tell("done")
-        return IndexReport(
-            indexed=self._index.coverage().indexed,
-            added=tally.added,
-            updated=tally.updated,
-            moved=tally.moved,
-            removed=tally.removed,
-            unchanged=tally.unchanged,
-            chunks=self._index.chunk_count(),
-            chunks_embedded=tally.embedded(),
-            failures=tuple(self._index.failures()),
-            skipped=dict(found.skipped),
-            seconds=tally.seconds,
-            complete=not pending and not self._cancel.is_set(),
+        return self._tally.report(
+            self._index,
+            skipped=found.skipped,
             warning=plan.warning,
-            pending=pending,
-            embedding_error=self._batches.error if self._batches and pending else "",
-            gaps=self._index.gaps(),
+            cancelled=self._cancel.is_set(),
+            embedding_error=self._batches.error if self._batches else "",
             contexts=self._contexts.costs if self._contexts else None,
         )
 
@@ -185,7 +173,7 @@ class Run:
     def _take(self, note: NoteFile) -> None:
         taken = take_in(note, self._read, self._extractor_of(note.name), self._max_bytes)
         if taken is None:
-            self._require_folder()
+            require_folder(self._folder)
             if note.name in self._known:
                 self._index.remove(note.name)
                 self._tally.removed += 1
@@ -194,18 +182,6 @@ class Run:
             self._fail(taken.result, taken.source)
         else:
             self._waiting.add(taken.result, taken.source)
-
-    def _require_folder(self) -> None:
-        """A note that vanished is ordinary; all of them at once were unmounted rather than deleted."""
-        try:
-            if any(self._folder.iterdir()):
-                return
-        except OSError:
-            pass
-        raise FolderMissing(
-            f"{self._folder} went away while it was indexed",
-            hint="what was done is kept; when the folder is back: ragchat index",
-        )
 
     def _is_ours(self, name: str) -> bool:
         """Whether this indexer is to do it; several may share the work on a library."""

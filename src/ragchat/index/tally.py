@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from ragchat.index.progress import IndexProgress, Phase, ProgressListener
+from ragchat.index.contexts import ContextCosts
+from ragchat.index.progress import IndexProgress, IndexReport, Phase, ProgressListener
+from ragchat.index.protocol import Index
 
 _QUIET_SECONDS = 0.1
 """A listener is told no oftener: a screen cannot show more."""
@@ -63,3 +65,34 @@ class Tally:
         """The same, unless it was told a moment ago."""
         if time.monotonic() - self._told >= _QUIET_SECONDS:
             self.tell(phase)
+
+    def report(
+        self,
+        index: Index,
+        *,
+        skipped: Mapping[str, int],
+        warning: str,
+        cancelled: bool,
+        embedding_error: str,
+        contexts: ContextCosts | None,
+    ) -> IndexReport:
+        """What was done, and what the index holds now. embedding_error: why anything is left, if it is."""
+        return IndexReport(
+            indexed=index.coverage().indexed,
+            added=self.added,
+            updated=self.updated,
+            moved=self.moved,
+            removed=self.removed,
+            unchanged=self.unchanged,
+            chunks=index.chunk_count(),
+            chunks_embedded=self.embedded(),
+            failures=tuple(index.failures()),
+            skipped=dict(skipped),
+            seconds=self.seconds,
+            complete=not self.pending and not cancelled,
+            warning=warning,
+            pending=self.pending,
+            embedding_error=embedding_error if self.pending else "",
+            gaps=index.gaps(),
+            contexts=contexts,
+        )
