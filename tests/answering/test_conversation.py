@@ -64,6 +64,15 @@ def test_how_sentences_stood_comes_back_with_the_turn(conversation: Conversation
     assert first.id.encode() not in conversation.path.read_bytes()
 
 
+def test_the_export_tells_which_sentences_were_not_found(conversation: Conversation, tmp_path: Path) -> None:
+    conversation.keep(
+        an_answer("It ends [1]. *Rent* is 9 [1]."),
+        [Support(0, 12, (1,), found=True), Support(13, 29, (1,), found=False), Support(0, 2, (), found=None)],
+    )
+    told = conversation.export_markdown(tmp_path)
+    assert r"*1 of 2 sentences found in the source they cite; not: \*Rent\* is 9 \[1\].*" in told
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

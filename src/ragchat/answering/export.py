@@ -38,6 +38,8 @@ def _turn(turn: Turn, folder: Path) -> str:
         parts.append("*Stopped: the answer is not whole.*")
     if turn.outcome == "failed":
         parts.append(f"*Failed: {_plain(turn.error)}*")
+    if any(each.found is not None for each in turn.support):
+        parts.append(f"*{_support(turn)}*")
     if turn.abstained:
         parts.append("*The model found no answer in these sources.*")
     if turn.sources:
@@ -67,6 +69,14 @@ def _answer(turn: Turn, folder: Path) -> str:
     citations = () if turn.abstained else attach_citations(text, len(turn.sources))
     linked = link_citations(text, citations, lambda number: targets[number])
     return "\n".join(f"> {line}".rstrip() for line in linked.split("\n"))
+
+
+def _support(turn: Turn) -> str:
+    """How many of the sentences that cite are found where they cite, and which are not."""
+    cited = [each for each in turn.support if each.found is not None]
+    missing = [(turn.text or "")[each.start : each.end] for each in cited if not each.found]
+    told = f"{len(cited) - len(missing)} of {len(cited)} sentences found in the source they cite"
+    return f"{told}; not: {_plain(' / '.join(missing))}" if missing else told
 
 
 def _paragraph(words: str) -> str:
