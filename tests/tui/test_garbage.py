@@ -80,7 +80,8 @@ async def test_the_interpreter_s_own_rule_holds_again_after_the_screen() -> None
     before = gc.get_threshold()
     async with on_stage() as stage:
         await stage.opened()
-        assert gc.get_threshold()[:2] == before[:2]
+        assert gc.get_threshold()[0] > before[0]
+        assert gc.get_threshold()[1] == before[1]
         assert gc.get_threshold()[2] > 1000 * before[2]
         assert gc.get_freeze_count() > 0
     assert gc.get_threshold() == before

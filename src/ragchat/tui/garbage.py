@@ -21,6 +21,8 @@ _REPEAT_SECONDS = 0.05
 _DUE, _OVERDUE = 10, 200
 """So many collections of younger objects: the interpreter's own rule, and when a key must wait after all."""
 _NEVER = 1_000_000
+_YOUNG = 20_000
+"""New objects until the youngest are looked through: a drawing makes so many, and hardly any survives it."""
 
 
 class Housekeeping:
@@ -35,7 +37,7 @@ class Housekeeping:
     def begin(self) -> None:
         """The screen stands: what was imported and mounted for it stays."""
         young, middle, _ = self._thresholds
-        gc.set_threshold(young, middle, _NEVER)
+        gc.set_threshold(max(young, _YOUNG), middle, _NEVER)
         gc.freeze()
         gc.enable()
 

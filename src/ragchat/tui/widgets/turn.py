@@ -39,6 +39,8 @@ _BETWEEN_DRAWINGS = 0.1
 """Seconds: each drawing lays the conversation out anew, which the model needs the processor for."""
 _PAUSE_FOR_DRAWING, _LONGEST_PAUSE = 3.0, 1.0
 """A drawing is followed by a pause of so many times its length, at most a second. Keys it lets by as long."""
+_WHILE_TYPING = 0.6
+"""Seconds that a piece waits while somebody types: each drawing is one that the next key may meet."""
 
 
 class TurnView(Vertical):
@@ -152,8 +154,10 @@ class TurnView(Vertical):
     async def _draw_when_no_key_waits(self) -> None:
         """Now, when nobody types; else right behind a key, or when too long was waited for one."""
         app = cast("RagchatApp", self.app)
-        if app.is_typing and time.monotonic() - self._pending_since < _LONGEST_PAUSE:
-            app.do_behind_key(self._draw_pending)
+        waited = time.monotonic() - self._pending_since
+        if app.is_typing and waited < _LONGEST_PAUSE:
+            if waited >= _WHILE_TYPING:
+                app.do_behind_key(self._draw_pending)
             self._timer = self.set_timer(_BETWEEN_DRAWINGS, self._draw_when_no_key_waits)
         else:
             await self._draw_pending()
