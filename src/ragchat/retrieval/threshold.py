@@ -28,6 +28,9 @@ from ragchat.settings import RetrievalSettings
 MEASURED_EACH_TIME = 50_000
 """Passages, up to which every change counts: it takes seconds then, of a thread that nobody waits for."""
 
+_RULE = 2
+"""Raised whenever the same questions and passages give another threshold."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeptThreshold:
@@ -117,7 +120,7 @@ def still_holds(kept: KeptThreshold, chunks: int) -> bool:
 
 
 def _made_with() -> str:
-    return f"{set_version(load_off_topic_questions())} {gate_version()}"
+    return f"{_RULE} {set_version(load_off_topic_questions())} {gate_version()}"
 
 
 def _stamp_digest(stamp: IndexStamp) -> str:
