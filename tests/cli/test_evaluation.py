@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragchat.evaluation.collection import Collection
+from ragchat.evaluation.report import is_metric, metrics_of
 from tests.cli.conftest import Ragchat
 from tests.doubles import WordEmbedder
 from tests.ollama_server import OllamaTestServer
@@ -100,11 +101,20 @@ def test_fail_under_sets_the_exit_code(ragchat: Ragchat, questions: str) -> None
     assert "bluffs.near is 1.000, the target 0.5: missed" in missed.err
 
 
-@pytest.mark.parametrize("target", ["recall@1", "recall@1=high", "glory=1"])
-def test_a_target_that_is_none(ragchat: Ragchat, questions: str, target: str) -> None:
+@pytest.mark.parametrize("target", ["recall@1", "recall@1=high", "recall@1=nan", "glory=1", "recall@7=1"])
+def test_a_target_that_is_none_is_told_before_anything_is_measured(
+    ragchat: Ragchat, questions: str, target: str
+) -> None:
     told = ragchat("eval", questions, "--fail-under", target)
     assert told.code == 2
     assert "hint:" in told.err
+    assert "not indexed yet" in ragchat("status").out
+
+
+def test_every_figure_of_a_report_can_be_a_target(ragchat: Ragchat, questions: str) -> None:
+    report = json.loads(ragchat("eval", questions, "--json").out)
+    assert {"recall@4", "recall.every@4", "mrr", "lost", "auc.near", "destroyed"} <= metrics_of(report).keys()
+    assert all(map(is_metric, metrics_of(report)))
 
 
 def test_bad_questions_are_named_and_may_be_left_out(ragchat: Ragchat, questions: str) -> None:

@@ -16,6 +16,7 @@ from ragchat.answering.escape import escape_line
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import interruptible, note, say, say_json
 from ragchat.cli.evaluation_tables import print_report, print_suite
+from ragchat.cli.evaluation_targets import misses, target_of
 from ragchat.cli.filtering import filter_options
 from ragchat.cli.opening import bring_up_to_date, open_workspace
 from ragchat.cli.options import chosen_folder, folder_option, json_option, settings_of
@@ -25,7 +26,7 @@ from ragchat.evaluation.collection import collected_path
 from ragchat.evaluation.examination import load_folder_questions
 from ragchat.evaluation.leaning import leaning_chunks
 from ragchat.evaluation.questions import Problem, QuestionSet, of_notes, thinned
-from ragchat.evaluation.report import answers_json, metrics_of, report_json, smaller_is_better
+from ragchat.evaluation.report import answers_json, report_json
 from ragchat.evaluation.strategies import Cutting, cuttings_named
 from ragchat.evaluation.structure import all_chunks
 from ragchat.evaluation.study import study
@@ -87,7 +88,7 @@ def evaluate(
     Without QUESTIONS: those that were collected while the folder was used.
     Exit 1: a metric misses its --fail-under target ("lost" and "bluffs" are upper bounds).
     """
-    wanted = [_target(text) for text in targets]
+    wanted = [target_of(text) for text in targets]
     plan = _Plan(
         settings_of(assignments),
         cuttings_named([name for name in strategies.split(",") if name]),
@@ -119,7 +120,7 @@ def evaluate(
         from ragchat.evaluation.markdown_report import write_report
 
         note(f"report: {escape_line(str(write_report(reports, folder_of_report)))}")
-    return BELOW_TARGET if _misses(reports, wanted) else 0
+    return BELOW_TARGET if misses(reports, wanted) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,30 +278,3 @@ def _print(reports: Sequence[Mapping[str, Any]], *, as_json: bool, suite: bool) 
     if suite:
         print_suite(reports)
     note(reports[0]["caveat"])
-
-
-def _target(text: str) -> tuple[str, float]:
-    name, _, value = text.partition("=")
-    try:
-        return name.strip(), float(value)
-    except ValueError:
-        raise UsageError(
-            f"--fail-under {text}: write METRIC=VALUE", hint="--fail-under recall@4=0.8"
-        ) from None
-
-
-def _misses(reports: Sequence[Mapping[str, Any]], targets: Sequence[tuple[str, float]]) -> bool:
-    """Whether a target is missed by any set that has the metric; each is told."""
-    missed = False
-    for name, wanted in targets:
-        values = {report["name"]: metrics_of(report).get(name) for report in reports}
-        known = {of: value for of, value in values.items() if value is not None}
-        if not known:
-            names = ", ".join(dict.fromkeys(name for report in reports for name in metrics_of(report)))
-            raise UsageError(f"--fail-under: there is no metric {name} here", hint=f"one of: {names}")
-        for of, value in known.items():
-            fails = value > wanted if smaller_is_better(name) else value < wanted
-            place = f"{escape_line(of)}: " if len(reports) > 1 else ""
-            note(f"{place}{name} is {value:.3f}, the target {wanted:g}: {'missed' if fails else 'met'}")
-            missed = missed or fails
-    return missed

@@ -11,7 +11,7 @@ from typing import Any
 from ragchat import __version__
 from ragchat.evaluation.answers import DEEDS, SENT, Judged, count_deeds
 from ragchat.evaluation.examination import Examined
-from ragchat.evaluation.measures import Finding, Gating, compared, finding, gating, latency
+from ragchat.evaluation.measures import CRITERIA, DEPTHS, Finding, Gating, compared, finding, gating, latency
 from ragchat.evaluation.outcome import RANKINGS
 from ragchat.evaluation.questions import QuestionSet
 from ragchat.evaluation.statistics import Area, PairedTest, Proportion
@@ -88,6 +88,28 @@ def answers_json(judged: Sequence[Judged], model: str) -> Report:
     }
 
 
+_GATE_METRICS = {
+    "answered": "answered",
+    "lost": "lost",
+    "bluffs": "bluffs",
+    "near": "bluffs.near",
+    "far": "bluffs.far",
+    "auc_near": "auc.near",
+    "auc_far": "auc.far",
+}
+"""Field of a report's gate -> the metric's name."""
+
+
+def is_metric(name: str) -> bool:
+    """Whether a report can have a figure of this name; which ones it has depends on the questions."""
+    recalls = {f"{_recall_name(criterion)}@{depth}" for criterion in CRITERIA for depth in DEPTHS}
+    return name in recalls or name in ("mrr", "destroyed", *_GATE_METRICS.values())
+
+
+def _recall_name(criterion: str) -> str:
+    return "recall" if criterion == "whole" else f"recall.{criterion}"
+
+
 def metrics_of(report: Mapping[str, Any]) -> dict[str, float]:
     """The report's figures by the names that `--fail-under` takes, in the order they are shown.
 
@@ -97,13 +119,12 @@ def metrics_of(report: Mapping[str, Any]) -> dict[str, float]:
     ranking = report["rankings"].get("ragchat")
     if ranking:
         for criterion, recall in ranking["recall"].items():
-            prefix = "recall" if criterion == "whole" else f"recall.{criterion}"
-            metrics |= {f"{prefix}@{depth}": share["value"] for depth, share in recall.items()}
+            metrics |= {
+                f"{_recall_name(criterion)}@{depth}": share["value"] for depth, share in recall.items()
+            }
         metrics["mrr"] = ranking["mrr"]["value"]
-    names = {"answered": "answered", "lost": "lost", "bluffs": "bluffs", "near": "bluffs.near"}
-    names |= {"far": "bluffs.far", "auc_near": "auc.near", "auc_far": "auc.far"}
     gate = report["gate"]
-    metrics |= {name: gate[field]["value"] for field, name in names.items() if gate[field]}
+    metrics |= {name: gate[field]["value"] for field, name in _GATE_METRICS.items() if gate[field]}
     if destroyed := report["structure"]["destroyed"]:
         metrics["destroyed"] = destroyed["value"]
     return metrics
