@@ -42,6 +42,10 @@ drives("When choosing a folder", "tab", "esc")  # test_folder
 drives("In the prompt", "^f")
 drives("In the conversation", "c", "r", "e", "b", "d")
 drives(MAIN, "F6")  # test_calibration
+drives(MAIN, "F8")  # test_place, with the next
+drives("In the conversation and the sources", "z")
+drives("In the source viewer", "i")  # test_viewer, with the next
+drives("Looking at the facts of a document", "y", "esc q")
 drives("Calibrating the threshold", "← h", "→ l", "c", "+", "-", "a", "u", "enter", "esc q")
 drives("In the conversation", "x", "u")  # test_support
 drives("Among the conversations", "F2", "F8", "esc")

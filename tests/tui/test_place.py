@@ -133,6 +133,33 @@ async def test_a_conversation_that_is_opened_stands_from_its_last_answer_each_ti
             await stage.until(lambda: "You  Question 2?" in first_line(stage), "the last turn")
 
 
+async def test_arrows_read_a_long_answer_to_its_end_before_they_leave_it() -> None:
+    turns = tuple(
+        replace(turn_of(answer_of(answered_trace(f"Question {n}?"), PARAGRAPHS)), id=f"turn {n}")
+        for n in range(2)
+    )
+    async with on_stage(Scene(turns=turns), size=NARROW) as stage:
+        await stage.opened()
+        await stage.until(lambda: "You  Question 1?" in first_line(stage), "the last turn")
+        conversation = stage.app.chat.conversation
+        first, last = conversation.turns
+        conversation.focus()
+        await stage.pilot.press("up")  # it stands at its beginning
+        await stage.until(lambda: conversation.selected is first, "the turn before")
+        await stage.until(lambda: "You  Question 0?" in first_line(stage), "its beginning")
+        seen = []
+        while conversation.selected is first:
+            seen.append(stage.text())
+            assert len(seen) < 20
+            await stage.pilot.press("down")
+        for number in range(40):
+            assert any(f"Paragraph {number} " in text for text in seen)
+        await stage.until(lambda: "You  Question 1?" in first_line(stage), "the beginning of the next")
+        await stage.pilot.press("down", "up")
+        assert conversation.selected is last
+        assert "You  Question 1?" in first_line(stage)
+
+
 @pytest.mark.parametrize(
     ("locator", "told"),
     [

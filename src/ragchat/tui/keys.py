@@ -109,8 +109,20 @@ PANE = named(
 
 CONVERSATION = named(
     "conversation",
-    Binding("up,k,N", "previous_turn", "Earlier", tooltip="select the turn before", show=False),
-    Binding("down,j,n", "next_turn", "Later", tooltip="select the turn after", show=False),
+    Binding(
+        "up,k,N",
+        "previous_turn",
+        "Earlier",
+        tooltip="to the beginning of a long turn; the one before",
+        show=False,
+    ),
+    Binding(
+        "down,j,n",
+        "next_turn",
+        "Later",
+        tooltip="to the end of a long turn; the one after",
+        show=False,
+    ),
     Binding("y", "screen.copy_turn", "Copy", tooltip="copy the selected answer"),
     Binding("c", "screen.copy_code", "Code", tooltip="copy its code block; again: the next one"),
     Binding("r", "screen.ask_again", "Again", tooltip="ask the question again"),

@@ -158,7 +158,10 @@ class Conversation(KeepsPlace):
         self.select(message.turn)
 
     async def action_previous_turn(self) -> None:
-        """Select the turn above; at the top, draw earlier ones."""
+        """Select the turn above, from the beginning of this one; at the top, draw earlier ones."""
+        if self.selected is not None and (hidden := self.hidden_above(self.selected)):
+            self._read_on(-hidden)
+            return
         at = self._position()
         if at == 0 and self._older:
             await self.show_earlier()
@@ -166,8 +169,16 @@ class Conversation(KeepsPlace):
         self._go(at - 1)
 
     def action_next_turn(self) -> None:
-        """Select the turn below."""
+        """Select the turn below, from the end of this one."""
+        if self.selected is not None and (hidden := self.hidden_below(self.selected)):
+            self._read_on(hidden)
+            return
         self._go(self._position() + 1)
+
+    def _read_on(self, rows: int) -> None:
+        """Half a page further in a turn that is longer than the view, at most so many rows."""
+        half = max(1, self.size.height // 2)
+        self.scroll_relative(y=max(-half, min(rows, half)), animate=False)
 
     def show_beginning(self, turn: TurnView) -> None:
         """An answer is there: from where it begins, unless the reader has scrolled elsewhere meanwhile."""

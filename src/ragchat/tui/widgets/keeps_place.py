@@ -66,6 +66,22 @@ class KeepsPlace(VerticalScroll):
         self._follows, self._held, self._marks = False, widget, ()
         self._settle_now_and_when_laid_out()
 
+    def hidden_above(self, widget: Widget) -> int:
+        """How many rows of a widget that is in view lie above it; 0 where it is not in view."""
+        first, last = self._rows_in_view(widget)
+        return -first if first < 0 <= last else 0
+
+    def hidden_below(self, widget: Widget) -> int:
+        """How many lie below."""
+        first, last = self._rows_in_view(widget)
+        height = self.scrollable_content_region.height
+        return last - height + 1 if first < height <= last else 0
+
+    def _rows_in_view(self, widget: Widget) -> tuple[int, int]:
+        """Its first and last row, counted from the top of the view."""
+        first = row_of(widget, self) - self.scroll_offset.y
+        return first, first + widget.outer_size.height - 1
+
     def let_go(self) -> None:
         """Keep no place: what was there goes."""
         self._follows, self._held, self._marks = False, None, ()
