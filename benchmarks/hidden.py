@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from ragchat.embedding.embedder import Vector
+from ragchat.embedding.embedder import Matrix, Vector
 from ragchat.index.protocol import Hit, Scope, Snapshot
 
 
@@ -26,6 +26,11 @@ class HidingSnapshot:
         """As the snapshot's, without what is hidden."""
         wanted = limit + len(self._hidden)
         return self._shown(self._snapshot.dense(question, wanted, scope, exact=exact), limit)
+
+    def dense_of_each(self, questions: Matrix, limit: int) -> list[list[Hit]]:
+        """As the snapshot's, without what is hidden."""
+        found = self._snapshot.dense_of_each(questions, limit + len(self._hidden))
+        return [self._shown(hits, limit) for hits in found]
 
     def lexical(self, tokens: Sequence[str], limit: int, scope: Scope) -> list[Hit]:
         """As the snapshot's, without what is hidden."""

@@ -174,3 +174,16 @@ def test_a_damaged_file_of_contexts_is_named_with_the_remedy(
     assert "move that file away" in told.err
     kept.unlink()
     assert ragchat("index", "--rebuild", "--yes", *ON).code == 0
+
+
+def test_what_was_written_before_is_not_told_as_a_cost_again(
+    ragchat: Ragchat, writer: OllamaTestServer, notes: Path
+) -> None:
+    sections = [f"## Part {n}\n\nPart {n} of this note is about the number {n}.\n" for n in range(12)]
+    (notes / "long.md").write_text("# Long\n\n" + "\n".join(sections), encoding="utf-8")
+    first = ragchat("index", *ON)
+    again = ragchat("index", *ON)
+    (before, after) = (int(told.err.partition("context for about ")[2].split()[0]) for told in (first, again))
+    # A trial writes three and keeps them.
+    assert after == before - 3
+    assert writer.count("/api/chat") == 6

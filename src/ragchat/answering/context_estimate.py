@@ -58,8 +58,10 @@ def estimate_contexts(
                 if contexts.costs.written + contexts.costs.without < _TRIED:
                     contexts.add(document, [chunk], embedder, _nothing, never)
             if written := contexts.costs.written:
-                passages = max(written, round(sum(one.size for one in to_do) / note.size * len(chunks)))
-                times, costs = passages / written, contexts.costs
+                costs = contexts.costs
+                whole = round(sum(one.size for one in to_do) / note.size * len(chunks))
+                passages = max(written, whole - costs.kept)
+                times = passages / written
                 return ContextEstimate(
                     passages,
                     round(costs.prompt_tokens * times),
