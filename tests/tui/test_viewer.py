@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import signal
 import stat
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragchat.answering.turn import TurnSource
 from ragchat.evaluation.collection import Collection, collected_path
 from ragchat.tui.editor import NoEditor, editor_command, run_editor
 from ragchat.tui.finding import next_place, places_of
@@ -299,3 +301,14 @@ def test_undo_puts_the_question_back_as_it_was(tmp_path: Path) -> None:
     collection.mark_refused("Other?")
     assert collection.undo()
     assert collection.path.read_text("utf-8") == before
+
+
+async def test_a_document_opened_by_its_name_has_no_range_that_is_marked() -> None:
+    whole = TurnSource(0, "house/lease.md", "", 0, 0, 1, 1, "", math.nan, "", cited=False)
+    async with on_stage(size=(80, 24)) as stage:
+        await stage.opened()
+        stage.app.view_sources([whole], 0)
+        await stage.until(lambda: "exact" in stage.text(), "the document")
+        await stage.pilot.press("r")
+        await stage.until(lambda: bool(stage.app.screen.query("MarkdownH1")), "the note rendered")
+        assert not stage.app.screen.query(".cited")

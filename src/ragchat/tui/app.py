@@ -106,6 +106,9 @@ class RagchatApp(ThemedApp):
 
     async def begin(self) -> None:
         """What the first frame did not wait for."""
+        from ragchat.tui.line_breaks import break_between_wide_characters
+
+        break_between_wide_characters()
         self.stylesheet.read(Path(__file__).parent / "styles" / "later.tcss")
         self.refresh_css(animate=False)
         await self.chat.mount_prompt()

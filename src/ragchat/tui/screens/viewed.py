@@ -238,7 +238,8 @@ class ActsOnDocument(FindsWords):
         rendered.focus()
         start, end = self._range
         first = self._text.count("\n", 0, start)
-        await rendered.show(self._text, first, self._text.count("\n", 0, max(start, end - 1)))
+        last = self._text.count("\n", 0, end - 1) if start < end else -1  # of no range, no block
+        await rendered.show(self._text, first, last)
         self.mark_found()
 
     def keep_rendered(self) -> None:
