@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -29,6 +29,7 @@ def test_rows_are_the_text_without_its_line_ends(text: str, width: int) -> None:
 
 
 @given(TEXT, st.integers(8, 60))
+@example(" 000\x1f\U00020000", 8)
 def test_no_row_is_wider_than_the_view(text: str, width: int) -> None:
     rows = wrap(text, width)
     for start, end in zip(rows.starts, rows.ends, strict=True):

@@ -104,7 +104,7 @@ def _cuts_of_any(line: str, offset: int, width: int) -> list[int]:
     begin, used, blank = 0, 0, 0
     for at, character in enumerate(line):
         size = cells(character)
-        if used + size > width and at > begin:
+        while used + size > width and at > begin:  # what is left behind a blank may be too long with it
             begin = blank if blank > begin else at
             cuts.append(offset + begin)
             used = sum(map(cells, line[begin:at]))
