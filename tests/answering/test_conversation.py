@@ -85,6 +85,7 @@ def test_the_export_tells_which_sentences_were_not_found(conversation: Conversat
         [{"start": 0}],
         ["x"],
         {"a": 1},
+        None,
     ],
 )
 def test_marks_that_do_not_fit_cost_the_marks_not_the_turn(conversation: Conversation, wrong: object) -> None:
@@ -93,6 +94,20 @@ def test_marks_that_do_not_fit_cost_the_marks_not_the_turn(conversation: Convers
         file.write(json.dumps({"support_of": turn.id, "support": wrong}) + "\n")
     assert conversation.turns() == (turn,)
     assert conversation.title() == turn.question
+    kept = json.loads(conversation.path.read_bytes().split(b"\n")[0])
+    conversation.path.write_text(json.dumps({**kept, "support": wrong}), "utf-8")
+    assert conversation.turns() == (turn,)
+
+
+def test_marks_that_come_late_bring_nothing_back(conversation: Conversation) -> None:
+    gone, stays = conversation.keep(an_answer()), conversation.keep(an_answer())
+    conversation.delete(gone.id)
+    conversation.keep_support(gone.id, MARKS)
+    assert conversation.turns() == (stays,)
+    assert gone.id.encode() not in conversation.path.read_bytes()
+    conversation.clear()
+    conversation.keep_support(stays.id, MARKS)
+    assert not conversation.path.exists()
 
 
 def test_turns_come_back_as_they_were_kept(conversation: Conversation) -> None:

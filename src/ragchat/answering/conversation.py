@@ -79,9 +79,13 @@ class Conversation:
         return turn
 
     def keep_support(self, turn_id: str, support: Sequence[Support]) -> None:
-        """Append how the sentences of a kept turn stood against their sources. Raises StorageFailed."""
+        """Append how the sentences of a kept turn stood against their sources; nothing for one deleted since.
+
+        Raises StorageFailed.
+        """
         with self._writing():
-            self._append(support_line(turn_id, support))
+            if any(turn.id == turn_id for turn in self.turns()):
+                self._append(support_line(turn_id, support))
 
     def rename(self, title: str) -> None:
         """Name it; "" takes the name away. Raises StorageFailed."""
@@ -103,10 +107,8 @@ class Conversation:
 
     def clear(self) -> None:
         """Forget every turn. Raises StorageFailed."""
-        try:
+        with self._writing():
             self.path.unlink(missing_ok=True)
-        except OSError as error:
-            raise _not_kept(self.path, error) from error
 
     def export_markdown(self, folder: Path) -> str:
         """The whole conversation as Markdown, each `[n]` with its document, section and range."""

@@ -134,8 +134,9 @@ def read_turn(line: bytes) -> Turn | None:
         kept = json.loads(line)
         sources, dropped = (tuple(map(_read_source, kept.get(key, ()))) for key in ("sources", "dropped"))
         named = kept.get("id") or hashlib.sha256(line).hexdigest()[:12]
-        known = {**_known(Turn, kept), "sources": sources, "dropped": dropped, "id": named, "support": ()}
-        turn = with_support(Turn(**known), kept.get("support", ()))
+        support = kept.pop("support", ())  # what is wrong with marks costs the marks alone
+        known = {**_known(Turn, kept), "sources": sources, "dropped": dropped, "id": named}
+        turn = with_support(Turn(**known), support)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
     return turn if [source.number for source in sources] == list(range(1, len(sources) + 1)) else None
@@ -211,6 +212,5 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     "AnsweredBy": lambda value: value in get_args(AnsweredBy),
     "tuple[str, ...]": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
     "tuple[TurnSource, ...]": lambda value: isinstance(value, list),
-    "tuple[Support, ...]": lambda value: isinstance(value, list),
 }
 """What each kind of field must hold: anybody may have written the file."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -106,7 +107,7 @@ class CalibrationScreen(Screen[None]):
     def _fail(self, error: RagchatError) -> None:
         self._asked_so_far = (0, 0)
         hint = f" {with_keys(error.hint)}" if error.hint else ""
-        self._head.update(f"✗ {one_line(error.message, 300)}{hint}")
+        self._head.update(Content(f"✗ {one_line(error.message, 300)}{hint}"))
 
     @property
     def _head(self) -> Static:

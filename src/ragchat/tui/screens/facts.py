@@ -50,7 +50,7 @@ class FactsScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         """The facts and the keys."""
         with Vertical(classes="dialog") as dialog:
-            dialog.border_title = one_line(self._document, 60)
+            dialog.border_title = Content(one_line(self._document, 60))
             yield Static("◐ reading …", classes="body")
             yield KeyBar()
 

@@ -279,6 +279,6 @@ class IndexScreen(FindsWords):
         from ragchat.tui.original import open_original
 
         try:
-            self.notify(open_original(note_path(self._session.folder, current.name), ""))
+            self.notify(open_original(note_path(self._session.folder, current.name), ""), markup=False)
         except OSError as error:
-            self.notify(f"It cannot be opened: {error.strerror or error}", severity="warning")
+            self.notify(f"It cannot be opened: {error.strerror or error}", severity="warning", markup=False)

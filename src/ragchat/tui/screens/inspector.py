@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual import on
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.widgets import Static
 
 from ragchat.answering.turn import source_of
@@ -100,7 +101,7 @@ class InspectorScreen(FindsWords):
             detail.border_title = "Threshold" if self._inspection.trace.candidates else "Nothing"
         else:
             source = source_of(candidate, number=candidate.number or 0, cited=False)
-            detail.border_title = place(source)
+            detail.border_title = Content(place(source))
         detail.update(detail_of(self._inspection, candidate))
 
     def offers(self, action: str) -> bool:

@@ -48,7 +48,7 @@ class SettingsScreen(Screen[None]):
         """The list, the meaning below it."""
         options = OptionList(*self._options())
         options.border_title = "Settings"
-        options.border_subtitle = folder_name(config_file_path())
+        options.border_subtitle = Content(folder_name(config_file_path()))
         yield options
         with Vertical(id="meaning"):
             yield Static(id="about")

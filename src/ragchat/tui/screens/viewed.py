@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from textual.app import SuspendNotSupported
+from textual.content import Content
 
 from ragchat.index.scan import note_path
 from ragchat.tui.formatting import one_line
@@ -76,7 +77,7 @@ class ActsOnDocument(FindsWords):
         if self._places:
             self._reveal()
         elif words:
-            shown.border_subtitle = f"“{one_line(words, 40)}” is not in this document"
+            shown.border_subtitle = Content(f"“{one_line(words, 40)}” is not in this document")
         else:
             shown.border_subtitle = ""
 

@@ -172,6 +172,6 @@ class ViewerScreen(ActsOnDocument):
 
         path = note_path(self.session.folder, self.source.document)
         try:
-            self.notify(open_original(path, self.source.locator))
+            self.notify(open_original(path, self.source.locator), markup=False)
         except OSError as error:
-            self.notify(f"It cannot be opened: {error.strerror or error}", severity="warning")
+            self.notify(f"It cannot be opened: {error.strerror or error}", severity="warning", markup=False)
