@@ -114,7 +114,8 @@ class KeepsPlace(VerticalScroll):
 
     def tell_more(self) -> None:
         """Say at the lower edge by which key the rest is read, where there is more below."""
-        more = f"▾ more: {sign_for('prompt.page_down')}" if self.scroll_y < self.max_scroll_y else ""
+        below = self.max_scroll_y - self.scroll_y  # a single row is the blank one behind the last turn
+        more = f"▾ more: {sign_for('prompt.page_down')}" if below > 1 else ""
         if more != self.border_subtitle:
             self.border_subtitle = more
 
