@@ -218,6 +218,16 @@ def test_a_few_passages_in_another_script_are_measured_with_questions_in_it(text
     assert {script_of(one.text) for one in used} == {script}
 
 
+def test_a_few_german_passages_are_measured_with_questions_that_share_a_word_with_them() -> None:
+    german = ["Die Pumpe wird im Mai gereinigt.", "Es wurde am Montag gekauft.", "Hunde sind nicht erlaubt."]
+    german += ["Die Frist ist ein Monat.", "Tomaten werden im März gesät."]
+    notes = [passage(text, f"{n}.md") for n, text in enumerate(german)]
+    used = [one.text for one in off_topic_subjects(MemorySnapshot(notes, EMBEDDER), asked_of(QUESTIONS))]
+    assert 10 <= len(used) < 100
+    assert "Wie wird das Wetter am Wochenende?" in used
+    assert "why is the sky blue" not in used
+
+
 def test_a_note_in_another_script_among_many_does_not_count() -> None:
     ten = [*[passage(ENGLISH.format("a", "b", "c"), f"{n}.md") for n in range(9)], passage(JAPANESE, "j.md")]
     assert folder_scripts(MemorySnapshot(ten, EMBEDDER), asked_of()[0]) == frozenset()

@@ -97,6 +97,8 @@ def off_topic_subjects(
         for one in asked
         if script_of(one.text) in scripts or speaks_the_folders_language(snapshot, one.text)
     ]
+    if len(askable) < FEWEST_QUESTIONS and snapshot.chunk_count < SMALL:
+        askable = [one for one in asked if _shares_a_word(snapshot, one.text)]
     if len(askable) < FEWEST_QUESTIONS:
         askable = list(asked)
     passages = passages or Passages(snapshot, asked)
@@ -226,6 +228,11 @@ def speaks_the_folders_language(snapshot: Snapshot, question: str) -> bool:
     usual = max(1.0, 0.01 * snapshot.chunk_count)
     known = sum(snapshot.document_frequency(word) >= usual for word in words)
     return bool(words) and 4 * known >= len(words)
+
+
+def _shares_a_word(snapshot: Snapshot, question: str) -> bool:
+    """A few passages hold few words of their language; hardly a question in another one has any of them."""
+    return any(snapshot.document_frequency(word) for word in whole_words(tokenize(question)))
 
 
 def folder_scripts(snapshot: Snapshot, asked: Asked) -> frozenset[str]:
