@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+
+
+@pytest.fixture(scope="session", autouse=True)
+def styles_are_parsed_once() -> Iterator[None]:
+    """Textual parses every style of every widget at each start and each change of the theme."""
+    parse, parsed = Stylesheet._parse_rules, dict[Any, list[RuleSet]]()
+
+    def once(sheet: Stylesheet, *given: Any, **named: Any) -> list[RuleSet]:
+        key = (given, tuple(named.items()), frozenset(sheet._variables.items()))
+        if key not in parsed:
+            parsed[key] = parse(sheet, *given, **named)
+        return parsed[key]
+
+    with patch.object(Stylesheet, "_parse_rules", once):
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from unittest.mock import patch
 
 from rich.cells import cell_len
+from textual.css.styles import Styles
 from textual.pilot import Pilot
+from textual.widget import Widget
 
 from ragchat.settings import ScreenSettings, Settings
 from ragchat.tui.app import RagchatApp
@@ -17,6 +21,8 @@ from tests.tui.fake_workspace import FakeWorkspace, Scene
 
 FOLDER = Path("/home/ada/notes")
 WIDE, NARROW = (120, 36), (80, 24)
+_TERMINAL_ID = re.compile(r"terminal-\d+-")
+"""In each line of an SVG, and another one after each change: the difference of two would be all of it."""
 
 
 @dataclass
@@ -32,11 +38,12 @@ class Stage:
         """The latest opened."""
         return self.workspaces[-1]
 
-    async def until(self, true: Callable[[], bool], what: str = "it", seconds: float = 8.0) -> None:
+    async def until(self, true: Callable[[], bool], what: str = "it", seconds: float = 20.0) -> None:
         """Let the app run until something holds."""
         deadline = time.monotonic() + seconds
         while not true():
-            assert time.monotonic() < deadline, f"{what} did not happen within {seconds:.0f} s"
+            late = time.monotonic() >= deadline
+            assert not late, f"{what} did not happen within {seconds:.0f} s:\n{self.text()}"
             await self.pilot.pause(0.02)
         await self.pilot.pause()
 
@@ -71,13 +78,28 @@ class Stage:
         await self.until(lambda: turn.has_class("finished"), "the answer")
         await self.pilot.pause()
 
+    async def wear(self, theme: str) -> None:
+        """Change the theme, and paint nothing: a picture paints all anyway.
+
+        Textual refreshes all children of a widget for every colour that changes; all of them once, at the
+        end, comes to the same.
+        """
+        if self.app.theme == theme:
+            return
+        with self.app.batch_update(), patch.object(Styles, "refresh", lambda *_, **__: None):
+            self.app.theme = theme
+            await self.pilot.pause()
+        for screen in self.app.screen_stack:
+            for node in screen.walk_children(Widget, with_self=True):
+                node.refresh()
+
     async def picture(self) -> str:
         """The screen as SVG, the cursor still and the toasts gone."""
         if self.app.chat.query("#prompt"):
             self.app.chat.prompt._pause_blink(visible=False)
         self.app.clear_notifications()
         await self.pilot.pause(0.05)
-        return self.app.export_screenshot(simplify=True)
+        return _TERMINAL_ID.sub("t-", self.app.export_screenshot(simplify=True))
 
     def text(self) -> str:
         """What stands on the screen, line by line."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,12 @@ from textual.binding import Binding
 from textual.widgets import OptionList
 
 from ragchat.settings import Settings
+from ragchat.settings_loader import load_settings
 from ragchat.tui import keys
-from ragchat.tui.keymap import TOPICS, key_rows, read_key, read_keymap
+from ragchat.tui.keymap import TOPICS, key_rows, read_key, read_keymap, with_keys
 from ragchat.tui.screens.help import HelpScreen
+from ragchat.tui.screens.inspector import InspectorScreen
+from ragchat.tui.screens.remap import RemapScreen
 from ragchat.tui.screens.viewer import ViewerScreen
 from ragchat.tui.widgets.document_view import DocumentView
 from tests.tui.fake_workspace import LEASE, Scene
@@ -188,7 +192,7 @@ async def test_changed_keys_act_and_the_footer_the_help_and_the_words_name_them(
         assert clipboard[-1] in LEASE
         await stage.pilot.press("f11")
         await stage.until(lambda: isinstance(stage.app.screen, HelpScreen), "the help")
-        assert "x           copy the range" in stage.text()
+        assert "x          copy the range" in stage.text()
 
 
 async def test_a_bad_entry_is_told_once_and_everything_works() -> None:
@@ -212,7 +216,7 @@ async def test_help_begins_with_the_keys_of_where_one_comes_from(place: str) -> 
         before = stage.app.screen
         await stage.pilot.press("f1")
         await stage.until(lambda: isinstance(stage.app.screen, HelpScreen), "the help")
-        first = stage.text().split("\n")[1]
+        first = stage.text().split("\n")[2]  # under the line to type in
         assert titles[place] in first
         await stage.pilot.press("f1")
         assert isinstance(stage.app.screen, HelpScreen)
@@ -223,8 +227,8 @@ async def test_help_begins_with_the_keys_of_where_one_comes_from(place: str) -> 
 async def test_letters_move_in_a_list() -> None:
     async with on_stage() as stage:
         await stage.opened()
-        await stage.pilot.press("ctrl+t")
-        await stage.until(lambda: bool(stage.app.screen.query(OptionList)), "the themes")
+        await stage.pilot.press("ctrl+l")
+        await stage.until(lambda: "gemma3:4b" in stage.text(), "the models")
         options = stage.app.screen.query_one(OptionList)
         seen = []
         for key in ("g", "j", "j", "k", "G", "g", "ctrl+d", "ctrl+u"):
@@ -263,3 +267,67 @@ def test_the_table_has_every_action_once() -> None:
     assert {row.action for row in rows} == set(keys.DEFAULTS)
     assert len(rows) == len(keys.DEFAULTS)
     assert all(row.keys and row.description and row.place for row in key_rows())
+
+
+async def in_remap(stage: Stage, *sought: str) -> None:
+    await stage.opened()
+    await stage.pilot.press("f1", "f2")
+    await stage.until(lambda: isinstance(stage.app.screen, RemapScreen), "the screen")
+    await stage.pilot.press(*sought)
+
+
+async def test_a_key_is_changed_added_and_put_back_on_the_screen(tmp_path: Path) -> None:
+    file = tmp_path / "config" / "config.toml"
+    async with on_stage() as stage:
+        await in_remap(stage, *"why these main")
+        await stage.pilot.press("enter", "f12")
+        await stage.until(lambda: "✓ F12: why these" in stage.text(), "the word")
+        assert load_settings().keys == {"chat.inspect": "f12"}
+        await stage.pilot.press("f2", "ctrl+b")
+        await stage.until(lambda: "✓ F12 ^b: why these" in stage.text(), "the word")
+        assert load_settings().keys == {"chat.inspect": "f12,ctrl+b"}
+        await stage.pilot.press("escape")
+        await stage.until(lambda: "F12 ^b" in stage.text(), "the help names it")
+        await stage.pilot.press("escape")
+        await stage.ask("When does the lease end?")
+        await stage.pilot.press("f12")
+        await stage.until(lambda: isinstance(stage.app.screen, InspectorScreen), "the inspector")
+        await stage.pilot.press("escape", "f1", "f2", *"why these main", "f8")
+        await stage.until(lambda: "✓ ^e: why these" in stage.text(), "the word")
+        assert "inspect" not in file.read_text()
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        ("ctrl+q", "chat.inspect: ^q is app.quit already; ^e stays"),
+        ("f1", "chat.inspect: F1 is app.help already; ^e stays"),
+        ("a", "a is typed text there"),
+        ("escape", ""),
+    ],
+)
+async def test_a_key_that_cannot_be_had_is_told_in_one_line(tmp_path: Path, key: str, line: str) -> None:
+    async with on_stage() as stage:
+        await in_remap(stage, *"why these main")
+        await stage.pilot.press("enter", key)
+        await stage.until(lambda: isinstance(stage.app.screen, RemapScreen), "coming back")
+        await stage.until(lambda: line in stage.text(), line)
+        assert not (tmp_path / "config" / "config.toml").exists()
+
+
+def test_default_keys_that_another_action_has_now_are_not_taken_back() -> None:
+    swapped = {"viewer.find_next": "N", "viewer.find_previous": "n"}
+    with pytest.raises(ValueError, match=r"n is viewer\.find_next already"):
+        with_keys(swapped, "viewer.find_next", None)
+    assert with_keys({"viewer.find_next": "f4"}, "viewer.find_next", None).changed == {}
+
+
+async def test_the_help_is_searched_by_keys_words_and_places() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("f1", *"viewer ^")
+        await stage.until(lambda: "none found" in stage.text(), "nothing")
+        await stage.pilot.press("backspace", *"quote")
+        await stage.until(lambda: "1 found" in stage.text(), "one")
+        assert "back to the quote" in stage.text()
+        assert "ask the question" not in stage.text()

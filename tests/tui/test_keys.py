@@ -1,4 +1,4 @@
-"""Each key that the help documents is pressed here, and does what it says."""
+"""What the keys do in more than one step; each alone is pressed in test_every_key."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from ragchat.tui import original
-from ragchat.tui.keymap import TOPICS, keys_now
 from ragchat.tui.screens.confirm import ConfirmScreen
 from ragchat.tui.screens.folder import FolderScreen
 from ragchat.tui.screens.help import HelpScreen
@@ -17,61 +16,6 @@ from ragchat.tui.screens.models import ModelScreen
 from ragchat.tui.screens.pick import PickScreen
 from ragchat.tui.screens.viewer import ViewerScreen
 from tests.tui.stage import NARROW, Stage, on_stage
-
-DRIVEN: set[tuple[str, str]] = set()
-
-
-def drives(topic: str, *pressed: str) -> None:
-    """Note that a test presses these keys of this topic."""
-    DRIVEN.update((topic, key) for key in pressed)
-
-
-MAIN = "Everywhere on the main screen"
-drives(MAIN, "alt+1-9", "^e", "^y", "^g", "^o", "^l", "^r", "^t", "F2", "F3", "esc")
-drives(MAIN, "F4", "^c")  # test_outcomes
-drives(MAIN, "F5", "^n")  # test_conversations
-drives("Everywhere", "F1", "^p", "^q")
-drives("In every pane and list", "j", "k", "g", "G", "^d", "^u")  # test_keymap
-drives(MAIN, "F9")  # test_settings_screen, with the next
-drives("Among the settings", "enter", "space", "x", "esc")
-drives("Everywhere", "F7")  # test_palette, with the next
-drives("Among the commands", "esc")
-drives("Jumping", "esc")
-drives("At the first start", "esc")  # test_welcome
-drives("When choosing a folder", "tab", "esc")  # test_folder
-drives("In the prompt", "^f")
-drives("In the conversation", "c", "r", "e", "b", "d")
-drives(MAIN, "F6")  # test_calibration
-drives(MAIN, "F8")  # test_place, with the next
-drives("In the conversation and the sources", "z")
-drives("In the source viewer", "i")  # test_viewer, with the next
-drives("Looking at the facts of a document", "y", "esc q")
-drives("Calibrating the threshold", "← h", "→ l", "c", "+", "-", "a", "u", "enter", "esc q")
-drives("In the conversation", "x", "u")  # test_support
-drives("Among the conversations", "F2", "F8", "esc")
-drives("Among the models", "x", "esc")  # test_models
-drives("In the prompt", "enter", "^j", "↑", "↓", "PgUp", "PgDn")
-drives("In the conversation and the sources", "1-9", "i", "/")
-drives("In the conversation", "↑ k N", "↓ j n", "y", "t")
-drives("In the sources", "↑ k N", "↓ j n", "enter", "y")
-drives("In the source viewer", "← h", "→ l", "m", "u", "e", "/", "n", "N")  # test_viewer
-drives("In the source viewer", "y", "Y", "s", "S", "c", "r")  # test_viewer
-drives("In the source viewer", "o", "esc q")
-drives(
-    "In the inspector", "← h", "→ l", "space", "t", "a", "u", "enter", "s", "/", "p", "y", "esc q"
-)  # test_inspector
-drives("Looking at a prompt", "y", "esc q")  # test_inspector
-drives("In the index view", "s", "/", "r", "x", "enter", "i", "u", "y", "esc q")  # test_index_view
-drives("When choosing from a list", "esc")
-drives("When asked yes or no", "y", "n esc")
-drives("On the page of keys", "esc q")
-
-
-def test_every_documented_key_is_driven() -> None:
-    documented = {
-        (topic.title, " ".join(keys_now(binding))) for topic in TOPICS for binding in topic.actions()
-    }
-    assert documented == DRIVEN
 
 
 async def answered(stage: Stage) -> None:

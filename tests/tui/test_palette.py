@@ -106,7 +106,7 @@ async def test_a_section_opens_in_the_viewer_a_setting_at_its_line() -> None:
         await stage.pilot.press("enter")
         await stage.until(lambda: isinstance(stage.app.screen, SettingsScreen), "the settings")
         await stage.pilot.pause()
-        assert "Target length of a passage" in stage.text()
+        assert "Target length of a passage" in stage.words("#meaning")
 
 
 async def test_enter_before_the_search_takes_what_was_typed_not_what_was_listed(

@@ -14,7 +14,7 @@ from ragchat.settings_schema import setting_rows
 from ragchat.tui.screens.confirm import ConfirmScreen
 from ragchat.tui.screens.settings import SettingsScreen
 from tests.tui.fake_workspace import Scene
-from tests.tui.stage import Stage, on_stage
+from tests.tui.stage import NARROW, WIDE, Stage, on_stage
 
 
 @pytest.fixture
@@ -52,12 +52,18 @@ async def test_every_setting_is_there_with_its_meaning_and_its_origin(file: Path
         line = next(line for line in stage.text().split("\n") if " sources " in line and " 3 " in line)
         assert line.split()[1:4] == ["sources", "3", "file"]
         assert "At most so many passages are sent." in stage.text()
-        assert "a whole number from 1 to 50 · default 4 · when the folder is opened" in stage.text()
+        words = stage.words("#meaning")
+        assert "default 4 allowed a whole number from 1 to 50" in words
+        assert "takes hold when the folder is opened costs nothing" in words
+        await stage.pilot.resize_terminal(*NARROW)
+        brief = "a whole number from 1 to 50 · default 4 · when the folder is opened"
+        await stage.until(lambda: brief in stage.text(), "fewer words below the list")
+        await stage.pilot.resize_terminal(*WIDE)
         options.highlighted = options.get_option_index("chunking.size")
         await stage.pilot.pause()
         assert "▲ RAGCHAT_CHUNKING_SIZE fixes it" in stage.text()
         await stage.pilot.press("enter", "x")
-        assert "RAGCHAT_CHUNKING_SIZE fixes it: what the file says counts without that" in stage.text()
+        assert "CHUNKING_SIZE fixes it: what the file says counts without that" in stage.words("#meaning")
         assert not stage.app.screen.query_one(Input).display
         options.highlighted = options.get_option_index("ollama.seed")
         await stage.pilot.pause()
@@ -68,7 +74,8 @@ async def test_a_value_is_checked_as_it_is_typed_written_and_taken_back(file: Pa
     async with on_stage(settings=load_settings(environ={})) as stage:
         await at(stage, "retrieval.sources")
         await typed(stage, "90")
-        assert "✗ retrieval.sources = '90' does not fit: it is a whole number from 1 to 50" in stage.text()
+        wrong = "✗ retrieval.sources = '90' does not fit: it is a whole number from 1 to 50"
+        assert wrong in stage.words("#meaning")
         await stage.pilot.press("enter")
         assert file.read_text() == "# mine\n[retrieval]\nsources = 3  # few\n"
         await stage.pilot.press("escape")

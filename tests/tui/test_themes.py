@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from ragchat import paths
 from ragchat.tui.default_theme import DEFAULT, VARIABLES, has_sixteen_colors
 from ragchat.tui.recent import remember_theme, remembered_theme
 from ragchat.tui.themes import ThemeError, load_shelf, read_theme, theme_of
-from tests.tui.stage import on_stage
+from tests.tui.stage import Stage, on_stage
 
 SHIPPED = ("high-contrast", "ragchat-dark", "ragchat-light", "terminal")
 
@@ -169,30 +170,60 @@ async def test_moving_in_the_list_of_themes_shows_each_and_escape_puts_back() ->
         await stage.pilot.press("ctrl+t")
         await stage.until(lambda: "catppuccin-mocha" in stage.text(), "the list")
         before = stage.app.theme
-        await stage.pilot.press("home")
+        await stage.pilot.press(*["up"] * ALL.index(before))
         assert stage.app.theme == ALL[0] == "catppuccin-latte"
-        await stage.pilot.press("j")
+        await stage.pilot.press("down")
         assert stage.app.theme == ALL[1]
         await stage.pilot.press("escape")
         assert stage.app.theme == before
-        await stage.pilot.press("ctrl+t", "home", "enter")
-        await stage.until(lambda: stage.app.screen is stage.app.chat, "the choice")
-        assert stage.app.theme == ALL[0]
-        assert remembered_theme() == ALL[0]
 
 
-async def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_COLOR", "1")
+async def test_a_theme_is_found_by_its_name_as_one_types_and_previewed() -> None:
     async with on_stage() as stage:
         await stage.opened()
-        colours = {
-            segment.style.color.triplet
-            for strip in stage.app.screen._compositor.render_strips()
-            for segment in strip
-            if segment.style and segment.style.color and segment.style.color.triplet
-        }
-        assert colours
-        assert all(colour.red == colour.green == colour.blue for colour in colours)
+        await stage.pilot.press("ctrl+t", *"light so")
+        await stage.until(lambda: stage.app.theme == "solarized-light", "the preview")
+        assert "nord" not in stage.words(".dialog")
+        await stage.pilot.press("z", "enter")
+        await stage.pilot.press("backspace", "enter")
+        await stage.until(lambda: stage.app.screen is stage.app.chat, "the choice")
+        assert stage.app.theme == "solarized-light"
+        assert remembered_theme() == "solarized-light"
+
+
+LEASE = "When does the lease end?"
+
+
+def _stands(stage: Stage, words: str) -> bool:
+    return words in stage.text()
+
+
+@pytest.mark.parametrize("theme", ["ragchat-dark", "nord"])
+async def test_no_color_means_no_colour_at_all_and_the_cursor_is_still_seen(
+    monkeypatch: pytest.MonkeyPatch, theme: str
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with on_stage(theme=theme) as stage:
+        await stage.opened()
+        await stage.ask(LEASE)
+        await stage.pilot.press("ctrl+t")
+        await stage.until(lambda: "every theme would look the same" in stage.words("Toast"), "the word")
+        stage.app.theme = "nord"
+        for keys, marked in (
+            ([], ""),
+            (["alt+1"], "The term begins"),
+            (["escape", "f5", "up"], LEASE),
+        ):
+            await stage.pilot.press(*keys)
+            await stage.until(partial(_stands, stage, marked), marked)
+            segments = [each for strip in stage.app.screen._compositor.render_strips() for each in strip]
+            for line_filter in stage.app.get_line_filters():
+                segments = line_filter.apply(segments, Color(0, 0, 0))
+            for segment in segments:
+                for colour in (segment.style.color, segment.style.bgcolor) if segment.style else ():
+                    assert colour is None or colour.is_default
+            reversed_ = "".join(each.text for each in segments if each.style and each.style.reverse)
+            assert marked in reversed_
 
 
 @pytest.mark.parametrize(

@@ -68,11 +68,11 @@ def _installed(server: ModelServer) -> ModelChoice:
     if not able:
         return quoting_instead(_missing("no model is installed"))
     more = [model.name for model in able[1 : _MOST_LISTED + 1]]
-    others = (
-        f" (also installed: {', '.join(more)}{', …' if len(able) > _MOST_LISTED + 1 else ''})" if more else ""
-    )
     try:
         first = server.describe(able[0].name)
     except BackendError as failure:
         return quoting_instead(failure)
+    if not more:
+        return ModelChoice(first)  # there is nothing to choose
+    others = f" (also installed: {', '.join(more)}{', …' if len(able) > _MOST_LISTED + 1 else ''})"
     return ModelChoice(first, f"no model is chosen, so {first.name} answered{others}; choose with --model")

@@ -8,7 +8,7 @@ from ragchat.errors import UsageError
 from ragchat.settings_file import write_entry
 from ragchat.settings_loader import config_file_path, load_settings, load_usable_settings
 from ragchat.tui import keys
-from ragchat.tui.keymap import key_rows, read_keymap
+from ragchat.tui.keymap import key_rows, read_keymap, with_keys
 
 
 def print_keys(*, as_json: bool) -> int:
@@ -33,13 +33,10 @@ def print_keys(*, as_json: bool) -> int:
 
 def set_keys(action: str, given: str) -> int:
     """Write the keys of an action into the settings file. Raises UsageError where they cannot be taken."""
-    before = load_settings().keys
-    _, problems = read_keymap(
-        {**{name: value for name, value in before.items() if name != action}, action: given}
-    )
-    mine = [problem for problem in problems if problem.startswith(f"[keys] {action}:")]
-    if mine:
-        raise UsageError(mine[0].removeprefix("[keys] "), hint="ragchat config keys")
+    try:
+        with_keys(load_settings().keys, action, given)
+    except ValueError as error:
+        raise UsageError(str(error), hint="ragchat config keys") from error
     path = write_entry(f"keys.{action}", given)
     note(f'{action} = "{given}" in {path}')
     return 0

@@ -170,7 +170,10 @@ class RagchatApp(ThemedApp):
         return super().pop_screen() if len(self.screen_stack) > 1 else AwaitComplete()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:  # noqa: ARG002 -- Textual calls it
-        """Where the terminal is too small for anything else, one can still leave."""
+        """Where the terminal is too small for anything else, one can still leave; a key that is asked for
+        means nothing yet."""
+        if getattr(self.screen, "TAKES_ANY_KEY", False):
+            return False
         return action == "quit" or not self._is_small
 
     async def on_event(self, event: Event) -> None:

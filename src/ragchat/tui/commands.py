@@ -108,6 +108,9 @@ def choose_folder(app: RagchatApp) -> None:
 
 def choose_theme(app: RagchatApp) -> None:
     """Choose among ours, previewed as the cursor moves."""
+    if app.no_color:
+        app.notify("NO_COLOR is set: every theme would look the same.", severity="warning")
+        return
     from ragchat.tui.screens.pick import Choice, PickScreen
 
     def preview(name: str) -> None:

@@ -71,8 +71,11 @@ def when_unconfirmed(survey: Survey) -> Content:
     )
 
 
-def when_ready(status: FolderStatus, health: ServerHealth | None, *, demo: bool) -> Content:
-    """Everything is in place; without a model server, what answers instead and what to start."""
+def when_ready(status: FolderStatus, health: ServerHealth | None, model: str, *, demo: bool) -> Content:
+    """Everything is in place; else what answers instead, and what to start or to choose.
+
+    model: the chosen one, "" for none.
+    """
     if status.indexed == 0:
         return _empty(
             "There are no notes in this folder: Markdown, text and HTML are read.",
@@ -91,12 +94,30 @@ def when_ready(status: FolderStatus, health: ServerHealth | None, *, demo: bool)
             ("enter", "asks them anything"),
             f"{key_for('app.commands')} lists every command, {key_for('app.help')} every key",
         )
-    return ready + _without_model(health)
+    return ready + _who_answers(health, model)
 
 
-def _without_model(health: ServerHealth | None) -> Content:
-    if health is None or (health.reachable and any(model.chats for model in health.models)):
+def _who_answers(health: ServerHealth | None, model: str) -> Content:
+    """Nothing where the chosen model is installed, or the only one."""
+    if health is None:
         return Content("")
+    able = [each.name for each in health.models if each.chats]
+    if not health.reachable or not able:
+        return _without_model(health)
+    other = (key_for("chat.pick_model"), "bold $accent")
+    if not model and len(able) > 1:
+        words = f"\n\n{one_line(able[0], 60)} answers: the first of {len(able)} installed, none is chosen. "
+        return Content.assemble((words, "$quiet"), other, (" chooses", "$quiet"))
+    if model and model not in able and f"{model}:latest" not in able:
+        get = (key_for("chat.take_offer"), "bold $accent")
+        missing = (f"{one_line(model, 60)} is not installed", "bold")
+        return Content.assemble(
+            ("\n\n▲ ", "$warning"), missing, "\n  ", get, " gets it, ", other, " shows others"
+        )
+    return Content("")
+
+
+def _without_model(health: ServerHealth) -> Content:
     problem = health.problem or f"no model is installed at {health.host}"
     return Content.assemble(
         ("\n\n▲ ", "$warning"),

@@ -102,8 +102,8 @@ class Feed:
                 self._index_failed(error)
             case messages.ServerChecked(health=health, model=model):
                 self.health, self.model = health, model
-                server = states.server_state(health, model)
-                self._screen.header.tell(model=model, server=server, away=not health.loopback)
+                name, server = states.answering_model(health, model), states.server_state(health, model)
+                self._screen.header.tell(model=name, server=server, away=not health.loopback)
                 self._screen.refresh_bindings()
                 if self.status is not None and self.status.indexed:
                     self._say_ready()
@@ -176,7 +176,8 @@ class Feed:
         """Which model is used or missing is said below one answer, and again when it changes."""
         if answer.notice and answer.notice == self._notice:
             return replace(answer, notice="", pull="")
-        self._notice = answer.notice
+        if answer.answered_by != "none":  # a refusal tells nothing of the model
+            self._notice = answer.notice
         return answer
 
     async def _show_sources(self, turn: TurnView) -> None:
@@ -211,7 +212,7 @@ class Feed:
 
     def _say_ready(self) -> None:
         if self.status is not None:
-            ready = empty.when_ready(self.status, self.health, demo=self._demo)
+            ready = empty.when_ready(self.status, self.health, self.model, demo=self._demo)
             self._screen.conversation.say_empty(ready)
 
     def _index_moved(self, progress: IndexProgress) -> None:

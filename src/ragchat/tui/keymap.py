@@ -70,9 +70,10 @@ TOPICS: tuple[Topic, ...] = (
     Topic("conversations", "Among the conversations", page_keys.CONVERSATIONS),
     Topic("confirm", "When asked yes or no", page_keys.CONFIRM),
     Topic("help", "On the page of keys", page_keys.HELP),
+    Topic("remap", "Changing keys", page_keys.REMAP),
 )
 
-WHILE_TYPING = frozenset({"chat", "app", "prompt", "conversations", "folder"})
+WHILE_TYPING = frozenset({"chat", "app", "prompt", "conversations", "folder", "help", "remap"})
 """Places whose keys work while one types: a plain letter would be lost to them."""
 
 _SPELLINGS = {
@@ -143,6 +144,20 @@ def read_keymap(table: Mapping[str, object]) -> Keymap:
         default = " ".join(keys.sign(each) for each in keys.DEFAULTS[action].split(","))
         problems.append(f"[keys] {action}: {keys.sign(key)} is {other} already; {default} stays")
     return Keymap(changed, tuple(problems))
+
+
+def with_keys(table: Mapping[str, object], action: str, given: str | None) -> Keymap:
+    """The keymap when an action has these keys, or (None) its default ones.
+
+    Raises ValueError with one line where that cannot be, or takes a key from another action.
+    """
+    others = {name: value for name, value in table.items() if name != action}
+    keymap = read_keymap(others if given is None else {**others, action: given})
+    known = read_keymap(table).problems
+    for problem in keymap.problems:
+        if problem not in known:
+            raise ValueError(problem.removeprefix("[keys] "))
+    return keymap
 
 
 def read_key(text: str) -> str:

@@ -202,7 +202,19 @@ CONVERSATIONS = named(
     Binding("escape", "cancel", "Back", tooltip="back"),
 )
 
-HELP = named("help", *_BACK)
+HELP = named(
+    "help",
+    Binding("f2", "change_keys", "Change keys", tooltip="give an action other keys", priority=True),
+    Binding("escape", "app.pop_screen", "Back", tooltip="back"),
+)
+
+REMAP = named(
+    "remap",
+    Binding("enter", "replace", "Change", tooltip="then press the key it shall have", priority=True),
+    Binding("f2", "add", "One more", tooltip="one more key for the action", priority=True),
+    Binding("f8", "default", "Default", tooltip="its default keys again", priority=True),
+    Binding("escape", "app.pop_screen", "Back", tooltip="back"),
+)
 
 CONFIRM = named(
     "confirm",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragchat.tui.formatting import count, folder_name, shown
-from ragchat.tui.keys import sign_for
+from ragchat.tui.formatting import folder_name, shown
 from ragchat.tui.offers import Offer
 from ragchat.tui.widgets.header import State
 
@@ -26,9 +25,12 @@ def server_state(health: ServerHealth, model: str) -> State:
         return State("▲", "no model: quotations", "busy")
     if model and model not in chatting and f"{model}:latest" not in chatting:
         return State("▲", "not installed", "busy")
-    if not model:
-        return State("●", f"{count(len(chatting), 'model')}: {sign_for('chat.pick_model')} picks", "good")
     return State("●", "ready", "good")
+
+
+def answering_model(health: ServerHealth, model: str) -> str:
+    """Who answers: the chosen model, else the first that is installed; "" for none."""
+    return model or next((each.name for each in health.models if each.chats), "")
 
 
 def missing_model(health: ServerHealth, model: str) -> Offer | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.app import App
 
 from ragchat import paths
-from ragchat.tui.default_theme import DEFAULT, VARIABLES
+from ragchat.tui.default_theme import DEFAULT, SIXTEEN, VARIABLES
 from ragchat.tui.formatting import shown
 
 if TYPE_CHECKING:
@@ -40,8 +40,18 @@ class ThemedApp(App[int]):
         """Made once: Textual asks already while the app is made, when the theme is not known."""
         return super().get_css_variables() if self._has_theme else {}
 
+    def _validate_theme(self, theme_name: str) -> str:
+        """Without colours only the theme that needs none: in others a cursor is nothing but a colour."""
+        colourless = self.no_color and SIXTEEN in self.available_themes
+        return super()._validate_theme(SIXTEEN if colourless else theme_name)
+
     def load_first_theme(self) -> None:
         """Only the theme that is on: the first frame does not wait for the others."""
+        if self.no_color:
+            from ragchat.tui.colourless import Colourless
+
+            self._wanted_theme = SIXTEEN
+            self._filters.append(Colourless())
         theme = self._first_theme()
         self._has_theme = True
         self.register_theme(theme)

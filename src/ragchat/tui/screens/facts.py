@@ -72,7 +72,7 @@ class FactsScreen(Dialog[None]):
             except RuntimeError:  # the screen has gone
                 session.closing.set()
 
-        session.start(work)
+        self.call_after_refresh(session.start, work)  # what comes before the first drawing can be lost
 
     @on(Read)
     def _read(self, message: Read) -> None:

@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from ragchat.tui.app import RagchatApp
 
 _VALUE_CELLS = 30
+_BESIDE = 28
+"""Characters that fit beside a label."""
 
 
 class SettingsScreen(Screen[None]):
-    """A list by sections, what the chosen one means, and a line to type its value into."""
+    """A list by sections, what the chosen one means beside or below it, and a line to type its value into."""
 
     BINDINGS = page_keys.SETTINGS
     CSS_PATH = "../styles/settings.tcss"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]  # noqa: RUF012 -- Textual declares it
 
     def __init__(self, settings: Settings, begin_at: str = "") -> None:
         super().__init__()
@@ -45,12 +48,13 @@ class SettingsScreen(Screen[None]):
         return cast("RagchatApp", self.app)
 
     def compose(self) -> ComposeResult:
-        """The list, the meaning below it."""
+        """The list, the meaning below it or, where there is room, beside it."""
         options = OptionList(*self._options())
         options.border_title = "Settings"
         options.border_subtitle = Content(folder_name(config_file_path()))
         yield options
-        with Vertical(id="meaning"):
+        with Vertical(id="meaning") as meaning:
+            meaning.border_title = "What it does"
             yield Static(id="about")
             yield Input(select_on_focus=False)
             yield Static(id="trouble")
@@ -200,8 +204,7 @@ class SettingsScreen(Screen[None]):
         return self._rows.get(options.get_option_at_index(at).id or "") if at is not None else None
 
     def _is_fixed(self, row: SettingRow) -> bool:
-        by = changing.fixed_by(self._settings, row.name, demo=self._ragchat.demo)
-        if by:
+        if by := self._fixed_by(row):
             self._complain(f"{by} fixes it: what the file says counts without that")
         return bool(by)
 
@@ -226,21 +229,50 @@ class SettingsScreen(Screen[None]):
             (f" {one_line(origin, 40)}", "$quiet" if is_default else "$accent"),
         )
 
+    def on_resize(self) -> None:
+        """Beside the list there is room for more words than below it."""
+        self._explain()
+
     def _explain(self) -> None:
         row = self._row()
-        if row is None:
-            return
-        by = changing.fixed_by(self._settings, row.name, demo=self._ragchat.demo)
+        if row is not None:
+            words = self._at_length(row) if self.has_class("-wide") else self._briefly(row)
+            self.query_one("#about", Static).update(words)
+            self._complain("")
+            self.refresh_bindings()
+
+    def _briefly(self, row: SettingRow) -> Content:
+        by = self._fixed_by(row)
         default = one_line(changing.shown_value(row.default), 60)
-        about = Content.assemble(
+        return Content.assemble(
             (row.name, "bold $primary"),
             f"  {row.meaning}\n",
             (f"{row.kind} · default {default} · {row.effect}", "$quiet"),
             (f"\n▲ {by} fixes it", "$warning") if by else "",
         )
-        self.query_one("#about", Static).update(about)
-        self._complain("")
-        self.refresh_bindings()
+
+    def _at_length(self, row: SettingRow) -> Content:
+        feed = self._ragchat.feed if self._ragchat.session is not None else None
+        origin = self._settings.origins.get(row.name, "default")
+        facts = {
+            "value": changing.shown_value(changing.value_of(self._settings, row.name)),
+            "from": folder_name(config_file_path()) if origin == str(config_file_path()) else origin,
+            "default": changing.shown_value(row.default),
+            "allowed": row.kind,
+            "takes hold": row.effect,
+            "costs": changing.cost(row.name, feed.status if feed is not None else None) or "nothing",
+        }
+        lines = [Content.styled(row.name, "bold $primary"), Content(f"{row.meaning}\n")]
+        for what, said in facts.items():
+            shown = one_line(said, 300)
+            fits = len(shown) <= _BESIDE
+            lines.append(Content.assemble((f"{what:<11}", "$quiet"), "" if fits else "\n  ", shown))
+        if by := self._fixed_by(row):
+            lines.append(Content.styled(f"\n▲ {by} fixes it", "$warning"))
+        return Content("\n").join(lines)
+
+    def _fixed_by(self, row: SettingRow) -> str:
+        return changing.fixed_by(self._settings, row.name, demo=self._ragchat.demo)
 
     def _complain(self, words: str, tone: str = "$error") -> None:
         line = Content("")
