@@ -14,12 +14,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from textual.events import Key
 
 from ragchat.answering.turn import TurnSource
 from ragchat.evaluation.collection import Collection, collected_path
 from ragchat.tui.editor import NoEditor, editor_command, run_editor
 from ragchat.tui.finding import next_place, places_of
 from ragchat.tui.widgets.document_view import DocumentView
+from ragchat.tui.widgets.find_line import FindLine
 from ragchat.tui.widgets.rendered import Rendered
 from tests.tui.fake_workspace import LEASE, Scene
 from tests.tui.stage import FOLDER, Stage, on_stage
@@ -76,6 +78,23 @@ async def test_find_goes_on_either_way_and_marks_every_place() -> None:
         await stage.pilot.press("escape")
         assert view._found == []
         assert "not in this document" not in stage.text()
+
+
+@pytest.mark.parametrize("rendered", [False, True])
+async def test_words_typed_in_one_go_are_words_to_find_and_no_keys(*, rendered: bool) -> None:
+    async with on_stage() as stage:
+        await viewing(stage)
+        if rendered:
+            await stage.pilot.press("r")
+            await stage.until(lambda: bool(stage.app.screen.query(".cited")), "the note rendered")
+        for letter in "/terms":  # t, e, r, m and s are keys of the page
+            stage.app.post_message(Key("slash" if letter == "/" else letter, letter))
+        line = stage.app.screen.query_one(FindLine)
+        await stage.until(lambda: sorted(line.value) == sorted("terms"), "the word")
+        assert line.value == "terms"
+        assert bool(stage.app.screen.query(Rendered)) == rendered
+        assert not collected_path(FOLDER).exists()
+        assert not stage.app._notifications
 
 
 MARKED_UP = (

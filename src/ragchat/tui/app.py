@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.await_complete import AwaitComplete
 from textual.events import Event, Key, Resize
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ragchat.settings import Settings
     from ragchat.tui.feed import Feed
     from ragchat.tui.session import Session, WorkspaceFactory
+    from ragchat.tui.widgets.find_line import FindLine
 
 read_alt_as_keys()
 read_alt_enter_as_new_line()
@@ -182,6 +183,16 @@ class RagchatApp(ThemedApp):
         await super().on_event(event)
         if isinstance(event, Key) and (act := self._housekeeping.behind_key()) is not None:
             (self.focused or self.screen).call_after_refresh(act)
+
+    def on_key(self, event: Key) -> None:
+        """Letters behind the key that opens a line to find words, sent to the page before the line was there.
+
+        The line lets no letter of its own through to here; a page would take them for its keys.
+        """
+        line = self.focused
+        if event.is_printable and event.character and line is not None and line.has_class("find-line"):
+            event.prevent_default()
+            cast("FindLine", line).insert_text_at_cursor(event.character)
 
     @property
     def is_typing(self) -> bool:

@@ -17,13 +17,13 @@ class FindLine(Input):
     ]
 
     def __init__(self, placeholder: str) -> None:
-        super().__init__(placeholder=placeholder, compact=True, select_on_focus=False)
+        super().__init__(placeholder=placeholder, compact=True, select_on_focus=False, classes="find-line")
         self.display = False
 
     def ask(self) -> None:
         """Show the line and type into it."""
         self.display = True
-        self.focus()
+        self.screen.set_focus(self)  # at once: what is typed next is for this line
 
     def end(self) -> None:
         """Empty it and hide it again."""
