@@ -310,7 +310,7 @@ async def test_what_is_asked_before_the_prompt_is_there_is_asked() -> None:
     async with on_stage() as stage:
         await stage.opened()
         await _without_prompt(stage)
-        await stage.pilot.press("enter", *"lease?", "enter", *"and", "enter", "x")
+        await stage.pilot.press("enter", *"leash", "backspace", *"e?", "enter", *"and", "enter", "x")
         await stage.app.chat.mount_prompt()
         assert stage.app.chat.prompt.text == "andx"
         await stage.until(lambda: len(stage.app.chat.conversation.turns) == 1, "the question")

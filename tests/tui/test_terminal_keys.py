@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
 from ragchat.answering.status import FolderStatus
-from tests.tui.fake_workspace import FakeWorkspace, Scene
+from ragchat.tui.app import RagchatApp
+from tests.tui.fake_workspace import ANSWER, FakeWorkspace, Scene, answer_of, answered_trace, turn_of
 from tests.tui.stage import on_stage
 
 
@@ -50,6 +52,35 @@ async def test_what_is_typed_while_the_prompt_is_being_made_is_not_lost() -> Non
         await stage.until(lambda: len(stage.app.chat.conversation.turns) == 1, "the turn")
         await stage.answered()
         assert stage.app.chat.conversation.turns[0].question == "early later"
+        for letter in "next":
+            stage.app.chat.post_message(Key(letter, letter))
+        await stage.until(lambda: len(stage.app.chat.prompt.text) == 4, "the letters of another question")
+        assert stage.app.chat.prompt.text == "next"
+
+
+async def test_a_question_before_the_kept_turns_are_drawn_is_not_wiped_away(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The folder opens in its thread while the screen is busy: its news come behind the question."""
+    opens = RagchatApp.open_session
+
+    def open_while_busy(app: RagchatApp) -> None:
+        opens(app)
+        for _ in range(400):
+            if app.session is not None and app.session.is_open:
+                break
+            time.sleep(0.01)
+
+    monkeypatch.setattr(RagchatApp, "open_session", open_while_busy)
+    async with on_stage(
+        Scene(turns=(turn_of(answer_of(answered_trace("When does it begin?"), ANSWER)),))
+    ) as stage:
+        stage.app.chat._typed_early, stage.app.chat._asked_early = "", "When does it end?"
+        await stage.opened()
+        await stage.until(lambda: len(stage.app.chat.conversation.turns) == 2, "both turns")
+        await stage.answered()
+        asked = [turn.question for turn in stage.app.chat.conversation.turns]
+        assert asked == ["When does it begin?", "When does it end?"]
 
 
 async def test_a_question_asked_while_the_folder_opens_is_asked_when_it_is_open(

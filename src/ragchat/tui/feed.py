@@ -81,9 +81,11 @@ class Feed:
                 await self._screen.conversation.forget(turn_id)
                 self._screen.refresh_bindings()
             case messages.FolderOpened(status=status, model=model):
+                message.session.opening = False
                 self._folder_opened(status, model)
                 await self._screen.ask_held()
             case messages.FolderFailed(error=error):
+                message.session.opening = False
                 self._screen.give_back_held()
                 self._screen.header.tell(indexed=State("✗", "not open", "bad"), server=State("○", "idle"))
                 self._screen.conversation.say_empty(empty.after_failure(error))
@@ -98,6 +100,7 @@ class Feed:
             case messages.IndexDone():
                 self._index_done(message)
             case messages.IndexFailed(error=error):
+                message.session.opening = False
                 self._screen.give_back_held()
                 self._index_failed(error)
             case messages.ServerChecked(health=health, model=model):

@@ -49,7 +49,10 @@ def real_workspace(folder: Path, settings: Settings) -> Workspace:
 
 
 class Session:
-    """Opens a workspace in a thread and serves the screen from it."""
+    """Opens a workspace in a thread and serves the screen from it.
+
+    opening: until the screen has shown the folder. The kept turns would wipe away a question before that.
+    """
 
     def __init__(
         self, folder: Path, settings: Settings, open_workspace: WorkspaceFactory, post: Post
@@ -175,18 +178,17 @@ class Session:
             status, model = workspace.status(), workspace.model()
             survey = workspace.survey() if status.indexed == 0 and not workspace.is_shared else None
         except IndexCorrupt as error:
-            self._workspace, self.opening = workspace, False
+            self._workspace = workspace
             self.post(IndexFailed(self, error))
             self.start(self._watch_server)
             return
         except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
-            self.opening = False
             self.post(FolderFailed(self, as_ragchat_error(error)))
             return
         confirm = survey is not None and survey.confirm
         # A library is searched as it is until somebody asks for its index.
         self._reads_soon = not confirm and not workspace.is_shared
-        self._workspace, self.opening = workspace, False
+        self._workspace = workspace
         self.post(FolderOpened(self, status, model))
         self.start(self._watch_server)
         if survey is not None and confirm:

@@ -87,8 +87,11 @@ class ChatScreen(ActsOnTurns):
         if early and event.key in keys.keys_of("prompt.ask"):
             event.stop()
             self.prompt.action_ask()
+            self._typed_early = ""
         elif self.query(PromptPlace) and event.key in keys.keys_of("prompt.ask") and not self._asked_early:
             self._asked_early, self._typed_early = self._typed_early, ""
+        elif event.key == "backspace" and self.query(PromptPlace):
+            self._typed_early = self._typed_early[:-1]
         elif event.character is None or not event.is_printable:
             return
         elif early:

@@ -21,7 +21,7 @@ class AsksQuestions(OpensDialogs):
         session = self.session
         if session is not None and session.opening and not self._held:
             self._held = message.question
-        elif session is None or not session.is_open:
+        elif session is None or session.opening or not session.is_open:
             self.prompt.give_back(message.question)
             self.ragchat.say_no_folder()
         elif session.questions.asking:
