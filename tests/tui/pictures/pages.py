@@ -103,6 +103,7 @@ async def over_an_answer(stage: Stage, _patch: Patch) -> AsyncIterator[str]:
     yield "palette-nothing-found"
     await press("escape", "ctrl+t")
     await until(lambda: "catppuccin-mocha" in text(), "the themes")
+    await _still(stage)
     yield "themes"
     await press("escape")
     stage.app.chat.conversation.focus()
