@@ -238,7 +238,7 @@ def test_config_set_gives_an_action_other_keys(ragchat: Ragchat, file: Path) -> 
     assert ragchat("config", "set", "keys.viewer.back", "q, x").code == 0
     refused = ragchat("config", "set", "keys.viewer.centre", "x")
     assert refused.code == 2
-    assert "x is viewer.back already; c stays" in refused.err
+    assert "x is viewer.back already" in refused.err
     assert file.read_text().startswith("# mine\n[screen]\ntheme = 'terminal'  # dark\n")
     assert tomllib.loads(file.read_text())["keys"] == {"viewer": {"back": "q, x"}}
 

@@ -300,8 +300,8 @@ async def test_a_key_is_changed_added_and_put_back_on_the_screen(tmp_path: Path)
 @pytest.mark.parametrize(
     ("key", "line"),
     [
-        ("ctrl+q", "chat.inspect: ^q is app.quit already; ^e stays"),
-        ("f1", "chat.inspect: F1 is app.help already; ^e stays"),
+        ("ctrl+q", "chat.inspect: ^q is app.quit already"),
+        ("f1", "chat.inspect: F1 is app.help already"),
         ("a", "a is typed text there"),
         ("escape", ""),
     ],
@@ -320,6 +320,27 @@ def test_default_keys_that_another_action_has_now_are_not_taken_back() -> None:
     with pytest.raises(ValueError, match=r"n is viewer\.find_next already"):
         with_keys(swapped, "viewer.find_next", None)
     assert with_keys({"viewer.find_next": "f4"}, "viewer.find_next", None).changed == {}
+
+
+def test_an_entry_that_is_wrong_already_is_no_reason_to_take_it() -> None:
+    for wrong in ("f2", "no such key"):
+        with pytest.raises(ValueError, match=r"chat\.zoom: (F2 is chat\.toggle|there is no key)"):
+            with_keys({"chat.zoom": wrong}, "chat.zoom", wrong)
+    assert with_keys({"chat.zoom": "f2"}, "chat.zoom", "f12").changed == {"chat.zoom": "f12"}
+
+
+async def test_space_is_a_key_and_the_prompt_names_its_keys_of_now() -> None:
+    async with on_stage() as stage:
+        await in_remap(stage, *"ask the question")
+        await stage.pilot.press("enter", "ctrl+s")
+        await stage.until(lambda: "✓ ^s: ask the question" in stage.text(), "the word")
+        assert "ctrl+s ask" in str(stage.app.chat.prompt.border_subtitle)
+        await stage.app.push_screen(RemapScreen("viewer.find_next"))
+        await stage.pilot.press("enter", "space")
+        await stage.until(lambda: "✓ space: " in stage.text(), "the key")
+        await stage.pilot.press("enter", "f1")
+        await stage.until(lambda: "✗ viewer.find_next: F1 is app.help already" in stage.text(), "the reason")
+        assert "stays" not in stage.text()  # the default does not: the space has taken its place
 
 
 async def test_the_help_is_searched_by_keys_words_and_places() -> None:

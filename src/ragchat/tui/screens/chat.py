@@ -16,7 +16,7 @@ from ragchat.tui.widgets.banner import Banner
 from ragchat.tui.widgets.conversation import Conversation
 from ragchat.tui.widgets.header import Header, HeaderFacts
 from ragchat.tui.widgets.key_bar import KeyBar
-from ragchat.tui.widgets.prompt_place import PromptPlace
+from ragchat.tui.widgets.prompt_place import PromptPlace, prompt_titles
 from ragchat.tui.widgets.sources import SourcesPanel
 
 if TYPE_CHECKING:
@@ -131,6 +131,11 @@ class ChatScreen(ActsOnTurns):
         if self._leaving:
             return "Quit: once more"
         return "Quit" if self.is_writing and not self.drawer_is_open else "Back"
+
+    def name_keys(self) -> None:
+        """Write anew which keys do what: they have been changed."""
+        self.prompt.border_title, self.prompt.border_subtitle = prompt_titles()
+        self.conversation.tell_more()
 
     def show_folder(self) -> None:
         """Start afresh with the folder that the app has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -21,6 +22,9 @@ from ragchat.tui.formatting import count, folder_name, one_line
 from ragchat.tui.keymap import Keymap, KeyRow, key_rows, read_key, with_keys
 from ragchat.tui.screens.dialog import Dialog
 from ragchat.tui.widgets.key_bar import KeyBar
+
+if TYPE_CHECKING:
+    from ragchat.tui.app import RagchatApp
 
 _KEY_CELLS, _DOES_CELLS = 12, 46
 
@@ -45,7 +49,8 @@ class PressScreen(Dialog[str | None]):
     def on_key(self, event: Key) -> None:
         """This one."""
         event.stop()
-        typed = event.character if event.is_printable and event.character else event.key
+        character = event.character or ""
+        typed = character if event.is_printable and not character.isspace() else event.key
         self.dismiss(None if event.key == "escape" else typed)
 
 
@@ -162,6 +167,7 @@ class RemapScreen(Screen[None]):
         self._table = load_usable_settings()[0].keys
         keys.use(keymap.changed)
         self.app.set_keymap(dict(keymap.changed))
+        cast("RagchatApp", self.app).chat.name_keys()
 
     def _list(self, action: str = "") -> None:
         """The actions that hold all words, the cursor on the named one."""
