@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +176,32 @@ def test_a_damaged_file_of_contexts_is_named_with_the_remedy(
     assert "move that file away" in told.err
     kept.unlink()
     assert ragchat("index", "--rebuild", "--yes", *ON).code == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE contexts SET context = CAST(x'ff41' AS TEXT)",  # no UTF-8
+        "ALTER TABLE contexts RENAME COLUMN context TO other",
+    ],
+)
+def test_a_file_of_contexts_that_somebody_changed_is_named_with_the_remedy(
+    ragchat: Ragchat, writer: OllamaTestServer, change: str, tmp_path: Path
+) -> None:
+    ragchat("index", "--yes", *ON)
+    (kept,) = tmp_path.rglob("contexts.sqlite3")
+    with closing(sqlite3.connect(kept, isolation_level=None)) as connection:
+        connection.execute(change)
+    told = ragchat("index", "--rebuild", "--yes", *ON)
+    assert (told.code, f"{kept} are damaged" in told.err) == (3, True)
+    with closing(sqlite3.connect(kept, isolation_level=None)) as connection:
+        connection.executescript(
+            "DROP TABLE contexts; CREATE TABLE contexts (question TEXT PRIMARY KEY, context BLOB)"
+        )
+        assert ragchat("index", "--rebuild", "--yes", *ON).code == 0
+        connection.execute("UPDATE contexts SET context = x'00ff'")  # bytes: written anew
+    report = json.loads(ragchat("index", "--rebuild", "--yes", "--json", *ON).out)
+    assert report["contexts"]["written"] == 3
 
 
 def test_what_was_written_before_is_not_told_as_a_cost_again(

@@ -35,6 +35,8 @@ _CHARACTERS = 4_000
 """Of answer and reasoning together; `num_predict` ends them far earlier on a server that heeds it."""
 _NONE_IN_A_ROW = 3
 """After so many passages without a context the model is not asked again in this run."""
+_DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+"""Also for a table of other columns: the first is SQLite's own name for what makes no sense."""
 _OPTIONS: Mapping[str, float | int] = {"temperature": 0, "seed": 0, "num_predict": 80, "num_ctx": 4096}
 _TASK = (
     "You describe passages of a person's notes for a search index. Answer with one sentence of at most 25 "
@@ -169,7 +171,7 @@ def _read(kept: sqlite3.Connection, key: str, data_dir: Path) -> str:
         found = kept.execute("SELECT context FROM contexts WHERE question = ?", (key,)).fetchone()
     except sqlite3.Error as error:
         raise _failed(data_dir, error) from error
-    return str(found[0]) if found and found[0] else ""
+    return found[0] if found and isinstance(found[0], str) else ""
 
 
 def _keep(kept: sqlite3.Connection, key: str, context: str, data_dir: Path) -> None:
@@ -182,7 +184,9 @@ def _keep(kept: sqlite3.Connection, key: str, context: str, data_dir: Path) -> N
 
 def _failed(data_dir: Path, error: Exception) -> StorageFailed:
     path = data_dir / CONTEXTS_FILE
-    if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+    # A full or locked disk has its own code; none means what the file holds (text that is no UTF-8).
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if isinstance(error, sqlite3.Error) and code in _DAMAGE:
         return StorageFailed(
             f"the contexts kept in {path} are damaged: {error}",
             hint="move that file away and run ragchat index: they are written again",
