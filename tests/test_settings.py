@@ -13,7 +13,7 @@ import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragchat.errors import UsageError
+from ragchat.errors import StorageFailed, UsageError
 from ragchat.settings import Settings
 from ragchat.settings_file import write_entry
 from ragchat.settings_loader import load_settings, load_usable_settings, read_setting
@@ -263,3 +263,19 @@ def test_a_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path, monkeypatch: py
         load_settings(environ={})
     with pytest.raises(UsageError, match="it is no file"):
         write_entry("retrieval.threshold", 3)
+
+
+@pytest.mark.parametrize("text", ["keys = [1]\n", 'keys = "x"\n', '[keys]\nchat = "x"\n'])
+def test_a_value_where_a_table_should_be_is_told_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("RAGCHAT_CONFIG_DIR", str(tmp_path))
+    file = tmp_path / "config.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match="a value stands where a table should"):
+        write_entry("keys.chat.zoom", "f12")
+    assert file.read_text() == text
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(StorageFailed, match=r"cannot be written: Is a directory$"):
+        write_entry("keys.chat.zoom", "f12")

@@ -59,8 +59,14 @@ def _changed(change: Callable[[TOMLDocument], None]) -> Path:
         change(document)
         _write(path, tomlkit.dumps(document))
     except OSError as error:
-        raise StorageFailed(f"{path} cannot be written: {error}", hint="ragchat paths") from error
-    except (TOMLKitError, TypeError, ValueError, AttributeError) as error:
+        raise StorageFailed(
+            f"{path} cannot be written: {error.strerror or error}", hint="ragchat paths"
+        ) from error
+    except (TypeError, AttributeError) as error:
+        raise UsageError(
+            f"{path} cannot be changed: a value stands where a table should", hint=f"mend or remove {path}"
+        ) from error
+    except (TOMLKitError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {error}", hint=f"mend or remove {path}") from error
     return path
 
