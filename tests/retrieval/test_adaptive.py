@@ -146,6 +146,37 @@ def test_the_story_names_the_folders_number_and_every_shift_that_shows() -> None
         ThresholdPart("wording", 0.121),
         ThresholdPart("standing out", -0.05),
     )
-    moved = Threshold(0.542, "auto", "5 % of 231 …", folders=0.471, parts=parts)
-    assert moved.story == "0.471 in this folder, wording +0.12, standing out -0.05"
+    moved = Threshold(0.546, "auto", "5 % of 231 …", folders=0.471, parts=parts)
+    assert moved.story == (
+        "0.471 in this folder, a long question +0.004, its words met +0.121, nothing stands out -0.050"
+    )
     assert Threshold(0.5, "setting", "fixed at 0.500").story == "fixed at 0.500"
+
+
+SHIFTS = st.floats(-1, 1, allow_nan=False)
+
+
+@given(base=st.floats(0, 2), shifts=st.lists(SHIFTS, max_size=6), held=st.sampled_from([0.3, 0.9, 2.0]))
+def test_the_parts_that_are_shown_add_up_to_the_threshold_that_is_shown(
+    base: float, shifts: list[float], held: float
+) -> None:
+    value = round(min(max(base + sum(shifts), 0.0), held), 3)
+    parts = tuple(ThresholdPart("wording", shift) for shift in shifts)
+    shown = Threshold(value, "auto", folders=base, parts=parts).shown_parts
+    total = round(base, 3) + sum(float(f"{part.shift:+.3f}") for part in shown)
+    assert f"{total:.3f}" == f"{value:.3f}" or abs(total - value) < 1e-9
+    assert all(part.shift for part in shown)
+    for part in shown:
+        assert part.name == "limit" or any(abs(part.shift - shift) <= 0.0021 for shift in shifts)
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        (ThresholdPart("literal E-17", 0.1), "E-17 word for word"),
+        (ThresholdPart("length", -0.1), "a short question"),
+        (ThresholdPart("order by words", 0.1), "words decide"),
+    ],
+)
+def test_each_part_says_what_it_is_in_a_few_words(part: ThresholdPart, words: str) -> None:
+    assert part.words == words

@@ -232,7 +232,7 @@ async def test_a_click_chooses_and_another_opens() -> None:
 
 async def test_t_goes_to_the_line_and_says_why_it_stands_there() -> None:
     threshold = Threshold(
-        0.093,
+        0.280,
         "auto",
         "5 % pass",
         folders=0.589,
@@ -249,9 +249,10 @@ async def test_t_goes_to_the_line_and_says_why_it_stands_there() -> None:
         assert "Candidates by distance" in stage.text()
         assert "the line · 6" in stage.text()
         assert "0.589  in this folder (auto)" in stage.text()
-        assert "-0.330  wording: a passage says hardly a word of the question" in stage.text()
+        assert "-0.330  a passage says hardly a word of the question" in stage.text()
         assert "+0.020  E[1] stands word for word in a note" in stage.text()
-        assert "length" not in stage.words("#candidate")
+        assert "+0.001  a long question is near to nothing" in stage.text()
+        assert "0.280  the line" in stage.text()
 
 
 async def test_nothing_to_consider_is_said() -> None:

@@ -139,7 +139,7 @@ async def test_a_budget_used_up_by_thinking_is_asked_again_with_more_by_one_key(
         await stage.ask("When?")
         text = stage.words()
         assert "used up 4,608 tokens thinking and wrote no answer" in text
-        assert "ctrl+g asks again with room for 8,192 tokens" in text
+        assert "^g asks again with room for 8,192 tokens" in text
         assert "ollama.answer_tokens" not in text
         await stage.pilot.press("ctrl+g")
         await stage.until(lambda: len(stage.app.chat.conversation.turns) == 2, "asking again")
@@ -156,7 +156,7 @@ async def test_a_missing_model_is_got_by_one_key_and_then_answers() -> None:
     async with on_stage(Scene(script=saying(quoted), model="nope")) as stage:
         await stage.opened()
         await stage.ask("When?")
-        assert "ctrl+g gets nope now" in stage.words()
+        assert "^g gets nope now" in stage.words()
         await stage.pilot.press("ctrl+g")
         await stage.until(lambda: "nope ● ready" in stage.text(), "the model")
         assert stage.workspace.pulled == ["nope"]
@@ -166,7 +166,7 @@ async def test_a_missing_model_is_got_by_one_key_and_then_answers() -> None:
 async def test_without_any_model_the_empty_screen_offers_one_by_one_key() -> None:
     async with on_stage(Scene(health=replace(HEALTHY, models=()), model="")) as stage:
         await stage.opened()
-        assert "ctrl+g gets qwen3:4b" in stage.words()
+        assert "^g gets qwen3:4b" in stage.words()
         await stage.pilot.press("ctrl+g")
         await stage.until(lambda: "qwen3:4b ● ready" in stage.text(), "the model")
 

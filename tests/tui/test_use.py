@@ -160,7 +160,7 @@ async def test_hints_name_the_keys_of_the_screen_and_a_notice_is_said_once() -> 
         await stage.opened()
         await stage.ask("one?")
         await stage.ask("two?")
-        assert stage.text().count("choose with ctrl+l") == 1
+        assert stage.text().count("choose with ^l") == 1
         assert "--model" not in stage.text()
 
 
@@ -202,7 +202,7 @@ async def test_a_chosen_theme_is_there_again_unless_the_settings_name_one() -> N
 
 async def test_a_stale_index_is_not_said_to_be_empty() -> None:
     async with on_stage(Scene(indexed=0, chunks=0, index_error=IndexStale("made otherwise"))) as stage:
-        await stage.until(lambda: "ctrl+r rebuilds" in stage.text(), "the banner")
+        await stage.until(lambda: "^r rebuilds" in stage.text(), "the banner")
         assert "0 docs" not in stage.text()
 
 
@@ -312,7 +312,7 @@ async def test_a_damaged_index_hides_no_conversation_and_names_its_remedy_once()
     async with on_stage(Scene(open_error=damaged, turns=(turn,))) as stage:
         await stage.until(lambda: "In March" in stage.text(), "the conversation")
         await stage.until(lambda: "damaged" in stage.text(), "the banner")
-        assert stage.text().count("ctrl+r rebuilds the index") == 1
+        assert stage.text().count("^r rebuilds the index") == 1
 
 
 async def test_a_damaged_index_without_a_conversation_names_the_key_in_the_middle() -> None:

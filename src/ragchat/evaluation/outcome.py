@@ -14,8 +14,7 @@ from typing import Literal, get_args
 
 from ragchat.chunking.chunk import Chunk
 from ragchat.evaluation.questions import Gold, Question
-from ragchat.retrieval.adaptive import LIMIT
-from ragchat.retrieval.trace import Candidate, RetrievalTrace
+from ragchat.retrieval.trace import LIMIT, Candidate, RetrievalTrace
 
 Ranking = Literal["dense", "bm25", "hybrid", "ragchat"]
 RANKINGS: tuple[Ranking, ...] = get_args(Ranking)

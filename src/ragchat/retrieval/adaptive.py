@@ -24,13 +24,11 @@ import numpy.typing as npt
 
 from ragchat.paths import gate_path
 from ragchat.retrieval.signals import Signals
-from ragchat.retrieval.trace import ThresholdPart
+from ragchat.retrieval.trace import LIMIT, ThresholdPart
 
 Kind = Literal["late", "plain"]
 Distances = npt.NDArray[np.float64]
 
-LIMIT = "limit"
-"""The shift that keeps a threshold within the folder's reach."""
 LARGEST_STEPS = 4.0
 """A signal counts for so many spreads at most, either way: one odd number must not decide alone."""
 _SMALLEST_SPREAD = 0.01

@@ -5,6 +5,7 @@ The source panel, the inspector, `--json` and the evaluation all read this; noth
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -20,6 +21,20 @@ Verdict = Literal["sent", "too far", "beyond top k", "duplicate", "did not fit"]
 ThresholdOrigin = Literal["auto", "calibrated", "setting", "default", "provisional"]
 
 
+LIMIT = "limit"
+"""The part that keeps a threshold within the folder's reach."""
+_ROUNDED = 0.001
+"""A value that lies nearer to the sum of its parts than this was only rounded."""
+_WORDS = {  # of a shift down, of a shift up
+    "length": ("a short question", "a long question"),
+    "wording": ("its words hardly met", "its words met"),
+    "telling words": ("its rare words not met", "its rare words met"),
+    "standing out": ("nothing stands out", "the nearest stands out"),
+    LIMIT: ("beyond this lies the unrelated", "what is this near passes"),
+    "order by words": ("words decide", "words decide"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ThresholdPart:
     """One reason why a question's threshold is not the folder's.
@@ -30,6 +45,14 @@ class ThresholdPart:
 
     name: str
     shift: float
+
+    @property
+    def words(self) -> str:
+        """The reason in a few words, for a line that tells several."""
+        if self.name in _WORDS:
+            return _WORDS[self.name][self.shift > 0]
+        word = self.name.removeprefix("literal ")
+        return self.name if word == self.name else f"{word} word for word"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +76,30 @@ class Threshold:
 
     @property
     def story(self) -> str:
-        """How the number came about, on one line: "0.471 in this folder, wording +0.12, length -0.03"."""
+        """How the number came about, on one line: "0.471 in this folder, its words met +0.120"."""
         if self.folders is None:
             return self.detail
-        shifts = [f"{part.name} {part.shift:+.2f}" for part in self.parts if abs(part.shift) >= 0.005]
+        shifts = [f"{part.words} {part.shift:+.3f}" for part in self.shown_parts]
         return ", ".join([f"{self.folders:.3f} in this folder", *shifts])
+
+    @property
+    def shown_parts(self) -> tuple[ThresholdPart, ...]:
+        """The parts in three decimals, such that with `folders` they add up to `value`; none of 0.000.
+
+        Each is rounded by where the sum stands with it, so that none is off by more than 0.001. What holds
+        the value back beyond its parts is one part more.
+        """
+        if self.folders is None:
+            return ()
+        exact = list(itertools.accumulate((part.shift for part in self.parts), initial=self.folders))
+        sums = [round(each, 3) for each in exact]
+        names = [part.name for part in self.parts]
+        if self.parts and abs(self.value - exact[-1]) < _ROUNDED:
+            sums[-1] = round(self.value, 3)
+        else:
+            sums, names = [*sums, round(self.value, 3)], [*names, LIMIT]
+        shifts = [round(after - before, 3) for before, after in itertools.pairwise(sums)]
+        return tuple(ThresholdPart(name, shift) for name, shift in zip(names, shifts, strict=True) if shift)
 
 
 @dataclass(frozen=True, slots=True)

@@ -225,10 +225,5 @@ def keys_of(action: str) -> tuple[str, ...]:
 
 
 def key_for(action: str) -> str:
-    """An action's first key as a sentence writes it: ctrl+e, F1."""
-    return sign(keys_of(action)[0]).replace("^", "ctrl+")
-
-
-def sign_for(action: str) -> str:
-    """An action's first key as the footer writes it: ^e, F1."""
+    """An action's first key as footer, help and sentences write it: ^e, F1."""
     return sign(keys_of(action)[0])

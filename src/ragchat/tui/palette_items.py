@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragchat.tui.formatting import one_line
-from ragchat.tui.keys import sign_for
+from ragchat.tui.keys import key_for
 
 if TYPE_CHECKING:
     from ragchat.tui.app import RagchatApp
@@ -36,7 +36,7 @@ def at_hand(app: RagchatApp) -> Iterator[Item]:
     from ragchat.tui.commands import commands, take_theme
 
     for command in commands(app):
-        key = sign_for(command.action) if command.action else ""
+        key = key_for(command.action) if command.action else ""
         yield Item("action", command.title, command.does, command.run, key)
     for name in app.theme_names:
         theme = app.get_theme(name)

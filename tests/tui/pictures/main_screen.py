@@ -170,14 +170,14 @@ _STALE = IndexStale("this index was made by all-MiniLM-L6-v2, you asked for bge-
 
 @walk({"banner-stale": ChatScreen}, lambda: Scene(index_error=_STALE))
 async def stale(stage: Stage, _patch: Patch) -> AsyncIterator[str]:
-    await stage.until(lambda: "ctrl+r rebuilds" in stage.text(), "the banner")
+    await stage.until(lambda: "^r rebuilds" in stage.text(), "the banner")
     await stage.until(lambda: "ready" in stage.text(), "the server")
     yield "banner-stale"
 
 
 @walk({"banner-locked": ChatScreen}, lambda: Scene(index_error=IndexLocked("another ragchat is indexing")))
 async def locked(stage: Stage, _patch: Patch) -> AsyncIterator[str]:
-    await stage.until(lambda: "ctrl+r tries again" in stage.text(), "the banner")
+    await stage.until(lambda: "^r tries again" in stage.text(), "the banner")
     await stage.until(lambda: "ready" in stage.text(), "the server")
     yield "banner-locked"
 

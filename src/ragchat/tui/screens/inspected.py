@@ -33,8 +33,6 @@ _MEANINGS = {  # of a shift down, of a shift up
     "order by words": ("", "the model cannot read this script, so words decide"),
 }
 _WORD = re.compile(r"\w+(?:[-.']\w+)*")
-_TOLD = 0.005
-"""A smaller shift is not told."""
 _ROWS = 3
 """Rungs of the ladder that are told."""
 
@@ -133,8 +131,10 @@ def _reasons(inspection: Inspection) -> Content:
     ]
     if threshold.folders is not None:
         lines.append(f"{threshold.folders:.3f}  in this folder ({threshold.origin})")
-        shifts = [part for part in threshold.parts if abs(part.shift) >= _TOLD]
-        lines += [f"{part.shift:+.3f}  {_meaning(part.name, up=part.shift > 0)}" for part in shifts]
+        lines += [
+            f"{part.shift:+.3f}  {_meaning(part.name, up=part.shift > 0)}" for part in threshold.shown_parts
+        ]
+        lines.append(f"{threshold.value:.3f}  the line")
     elif threshold.detail:
         lines.append(f"{threshold.value:.3f}  {threshold.origin}: {one_line(threshold.detail, 160)}")
     return Content("\n".join(lines))
@@ -142,7 +142,7 @@ def _reasons(inspection: Inspection) -> Content:
 
 def _meaning(name: str, *, up: bool) -> str:
     if name in _MEANINGS:
-        return f"{name}: {_MEANINGS[name][up]}"
+        return _MEANINGS[name][up]
     if name.startswith("literal "):
         return f"{one_line(name.removeprefix('literal '), 60)} stands word for word in a note"
     return one_line(name, 60)

@@ -79,7 +79,7 @@ class Header(PressableLine):
             return [name]
         documents = f"{facts.documents:,} doc{'' if facts.documents == 1 else 's'}"
         return [
-            name + Content(f" · {documents} · {count(facts.chunks, 'chunk')}"),
+            name + Content(f" · {documents} · {count(facts.chunks, 'passage')}"),
             name + Content(f" · {documents}"),
             name,
         ]

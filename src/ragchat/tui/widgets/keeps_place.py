@@ -14,7 +14,7 @@ from textual.events import Resize
 from textual.geometry import Size
 from textual.widget import Widget
 
-from ragchat.tui.keys import sign_for
+from ragchat.tui.keys import key_for
 
 
 class _Mark(NamedTuple):
@@ -115,7 +115,7 @@ class KeepsPlace(VerticalScroll):
     def tell_more(self) -> None:
         """Say at the lower edge by which key the rest is read, where there is more below."""
         below = self.max_scroll_y - self.scroll_y  # a single row is the blank one behind the last turn
-        more = f"▾ more: {sign_for('prompt.page_down')}" if below > 1 else ""
+        more = f"▾ more: {key_for('prompt.page_down')}" if below > 1 else ""
         if more != self.border_subtitle:
             self.border_subtitle = more
 

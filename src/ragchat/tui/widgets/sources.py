@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from ragchat.tui import keys
 from ragchat.tui.formatting import closeness_bar
-from ragchat.tui.keys import key_for, sign_for
+from ragchat.tui.keys import key_for
 
 if TYPE_CHECKING:
     from ragchat.answering.turn import TurnSource
@@ -139,7 +139,7 @@ class SourcesPanel(VerticalScroll):
             title += " · no evidence"
         origin = f" {evidence.origin}" if evidence.origin else ""
         word = "more" if sources else "candidates"
-        more = f" · {considered - sources} {word}: {sign_for('chat.inspect')}" if considered > sources else ""
+        more = f" · {considered - sources} {word}: {key_for('chat.inspect')}" if considered > sources else ""
         return title, f"threshold {evidence.threshold:.3f}{origin}{more}"
 
     @staticmethod
