@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from textual.message import Message
@@ -50,7 +51,5 @@ def verify(session: Session, source: TurnSource, post: Callable[[Message], objec
         span = session.workspace.verify(source.document, source.start, source.end, source.quote)
     except Exception:  # noqa: BLE001, RUF100 -- the viewer says that it is gone
         span = None
-    try:
+    with suppress(RuntimeError):  # the screen has gone; the folder stays open
         post(SpanVerified(session, source, span))
-    except RuntimeError:  # the screen has gone
-        session.closing.set()

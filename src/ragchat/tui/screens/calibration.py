@@ -64,7 +64,7 @@ class CalibrationScreen(Screen[None]):
         """Ask the questions behind the screen."""
         self._show_parts()
         self.set_interval(_EVERY_SECONDS, self._tick)
-        self._examine()
+        self.call_after_refresh(self._examine)  # as `facts` tells
 
     def on_unmount(self) -> None:
         """What is still being asked is not waited for."""

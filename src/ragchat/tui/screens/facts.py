@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, cast
 
@@ -67,12 +68,12 @@ class FactsScreen(Dialog[None]):
                 found = read_facts(session.folder, workspace.settings.notes, workspace.index(), document)
             except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
                 found = as_ragchat_error(error)
-            try:
+            with suppress(RuntimeError):  # the screen has gone
                 self.post_message(self.Read(found))
-            except RuntimeError:  # the screen has gone
-                session.closing.set()
 
-        self.call_after_refresh(session.start, work)  # what comes before the first drawing can be lost
+        # Told between the first layout and the first drawing, the words would keep the height of “reading”:
+        # Textual measures a widget anew only when a layout was asked for that it does not owe already.
+        self.call_after_refresh(session.start, work)
 
     @on(Read)
     def _read(self, message: Read) -> None:

@@ -62,7 +62,7 @@ class IndexScreen(FindsWords):
         """Look now; progress is looked at again and again."""
         self._list.focus()
         self._draw()
-        self._read()
+        self.call_after_refresh(self._read)  # as `facts` tells
         self.set_interval(_EVERY_SECONDS, self._tick)
 
     @property

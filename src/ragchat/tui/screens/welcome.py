@@ -64,7 +64,7 @@ class WelcomeScreen(Dialog[str]):
     def on_mount(self) -> None:
         """Look for the server behind the screen."""
         self.query_one(OptionList).highlighted = 0
-        self._look()
+        self.call_after_refresh(self._look)  # as `facts` tells
         self.set_interval(3.0, self._look)
 
     @on(OptionList.OptionSelected)
