@@ -123,6 +123,41 @@ async def test_the_cheapest_line_is_set_and_put_back_by_a_key(monkeypatch: pytes
         await stage.until(lambda: kept_calibration(index) is None, "putting it back")
 
 
+async def test_the_figures_stay_until_the_new_ones_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with on_stage() as stage:
+        await calibrating(stage, examined(ENOUGH), monkeypatch)
+        asked_anew = threading.Event()
+
+        def anew(*_: object) -> Examined:
+            assert asked_anew.wait(20)
+            return examined(ENOUGH[:-1])
+
+        monkeypatch.setattr(calibration, "examine_folder", anew)
+        await stage.pilot.press("right", "right", "right", "a")
+        await stage.until(lambda: "asking the questions anew" in stage.text(), "asking")
+        await stage.pilot.press("c", "right", "u", "plus")
+        assert "8.3 % (2–26 %) of 24" in stage.text()
+        assert "No questions are collected yet" not in stage.text()
+        assert any("still being asked" in each.message for each in stage.app._notifications)
+        asked_anew.set()
+        await stage.until(lambda: "24 questions that the notes answer, 28 " in stage.text(), "the new figures")
+        assert "line moved" not in stage.text()
+        assert "a bluff costs 2 answers" in stage.text()
+
+
+async def test_nothing_is_said_to_be_missing_while_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = threading.Event()
+    monkeypatch.setattr(calibration, "examine_folder", lambda *_: read.wait(20) and examined(ENOUGH))
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("f6", "c")
+        await stage.until(lambda: "still being asked" in stage.words("Toast"), "the word")
+        assert "reading the collected questions" in stage.text()
+        assert "No questions are collected" not in stage.text()
+        read.set()
+        await stage.until(lambda: "threshold 0.520" in stage.text(), "the figures")
+
+
 async def test_enter_takes_a_question_that_goes_wrong_into_the_prompt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

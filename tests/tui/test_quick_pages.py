@@ -43,12 +43,9 @@ async def test_what_is_read_at_once_is_seen(
     keys: tuple[str, ...], told: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calibration, "examine_folder", lambda *_: examined(ENOUGH))
-    start = Session.start
 
-    def at_once(session: Session, work: Callable[[], None]) -> object:
-        if "_watch_server" in getattr(work, "__name__", ""):
-            return start(session, work)
-        return work()
+    def at_once(_session: Session, work: Callable[[], None]) -> None:
+        work()
 
     async with on_stage(size=(120, 22)) as stage:
         await stage.opened()

@@ -153,3 +153,32 @@ async def test_a_file_that_is_no_toml_is_not_written_over(file: Path) -> None:
         assert "cannot be read" in stage.text()
         assert file.read_text() == "[retrieval\n"
         assert stage.app.settings.retrieval.neighbours is True
+
+
+async def test_the_chosen_row_stays_inside_the_list(home: Path) -> None:
+    async with on_stage(size=NARROW, settings=load_settings(environ={})) as stage:
+        await at(stage, "notes.folder")
+        options = stage.app.screen.query_one(OptionList)
+        for _ in setting_rows():
+            await stage.pilot.press("down")
+            await stage.pilot.pause()
+            assert options.highlighted is not None
+            name = options.get_option_at_index(options.highlighted).id or ""
+            inside = stage.text().split("\n")[options.region.y : options.region.bottom]
+            assert any(f"  {name.partition('.')[2]} " in line for line in inside), stage.text()
+
+
+async def test_the_demo_says_which_settings_it_fixes_and_what_to_do(home: Path) -> None:
+    async with on_stage(settings=load_settings(environ={}), demo=True) as stage:
+        await at(stage, "retrieval.sources")
+        line = next(line for line in stage.text().split("\n") if " sources " in line)
+        assert line.split()[1:4] == ["sources", "4", "demo"]
+        assert "Change" not in stage.text()
+        await stage.pilot.press("enter")
+        told = "✗ the demo fixes it: open a folder of your own to change it"
+        assert told in stage.words("#meaning")
+        options = stage.app.screen.query_one(OptionList)
+        options.highlighted = options.get_option_index("ollama.seed")
+        await stage.pilot.pause()
+        assert "Change" in stage.text()
+        assert " demo " not in next(line for line in stage.text().split("\n") if " seed " in line)

@@ -36,18 +36,22 @@ def written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def origin_of(settings: Settings, name: str) -> str:
-    """Where a value comes from, in a word or two: default, file, flag, or the variable."""
+def origin_of(settings: Settings, name: str, *, demo: bool) -> str:
+    """Where a value comes from, in a word or two: default, file, flag, demo, or the variable."""
+    if demo and name.partition(".")[0] in _OF_THE_DEMO:
+        return "demo"
     origin = settings.origins.get(name, "default")
     return "file" if Path(origin) == config_file_path() else origin
 
 
 def fixed_by(settings: Settings, name: str, *, demo: bool) -> str:
-    """What holds a value whatever the file says; "" when nothing does."""
-    if demo and name.partition(".")[0] in _OF_THE_DEMO:
-        return "the demo"
-    origin = origin_of(settings, name)
-    return "" if origin in ("default", "file") else origin
+    """What holds a value whatever the file says, with what to do; "" when nothing does."""
+    origin = origin_of(settings, name, demo=demo)
+    if origin == "demo":
+        return "the demo fixes it: open a folder of your own to change it"
+    return (
+        "" if origin in ("default", "file") else f"{origin} fixes it: what the file says counts without that"
+    )
 
 
 def fitting(name: str, text: str, themes: Sequence[str]) -> object:

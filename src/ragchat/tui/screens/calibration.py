@@ -47,6 +47,7 @@ class CalibrationScreen(Screen[None]):
         self._shift = 0.0
         self._cost = DEFAULT_COST
         self._asked_so_far = (0, 0)
+        self._asking = False
 
     def compose(self) -> ComposeResult:
         """Where the line stands, the distances, the figures, what goes wrong, the keys."""
@@ -71,7 +72,8 @@ class CalibrationScreen(Screen[None]):
         self._cancel.set()
 
     def _examine(self) -> None:
-        self._examined, self._shift, self._asked_so_far = None, 0.0, (0, 0)
+        self._asking, self._asked_so_far = True, (0, 0)
+        self._show_parts()
         session, cancel = self._session, self._cancel
 
         def progress(done: int, total: int) -> None:
@@ -92,15 +94,22 @@ class CalibrationScreen(Screen[None]):
 
     def _tick(self) -> None:
         done, total = self._asked_so_far
-        if self._examined is None and total:
-            self._head.update(f"◐ asking the questions … {done:,} of {total:,}")
+        if self._asking and total:
+            self._head.update(f"◐ {self._what_is_asked} … {done:,} of {total:,}")
+
+    @property
+    def _what_is_asked(self) -> str:
+        if self._examined is None:
+            return "asking the questions"
+        return "asking the questions anew; until then the figures from before"
 
     @on(FolderExamined)
     def _folder_examined(self, message: FolderExamined) -> None:
+        self._asking = False
         if (error := message.error) is not None:
             self._fail(error)
             return
-        self._examined = message.examined
+        self._examined, self._shift = message.examined, 0.0
         self._draw()
         self.query_one("#failures" if self._has_questions else "#collect").focus()
 
@@ -121,16 +130,19 @@ class CalibrationScreen(Screen[None]):
         questions = self._has_questions
         self.query_one("#figures").display = questions
         self.query_one("#failures").display = questions
-        self.query_one("#collect").display = not questions
+        self.query_one("#collect").display = self._examined is not None and not questions
         if self._examined is None:
             self._head.update("◐ reading the collected questions …")
+        elif self._asking:
+            self._head.update(f"◐ {self._what_is_asked} …")
 
     def _draw(self) -> None:
         examined = self._examined
         self._show_parts()
         if examined is None:
             return
-        self._head.update(head(examined, self._shift))
+        if not self._asking:
+            self._head.update(head(examined, self._shift))
         self.query_one("#collect", Static).update(nothing_collected(examined))
         if self._has_questions:
             now = replay(examined.asked, self._shift)
@@ -163,12 +175,14 @@ class CalibrationScreen(Screen[None]):
 
     def action_step(self, steps: int) -> None:
         """Move the line."""
-        if self._has_questions:
+        if self._has_questions and not self._still_asking():
             self._shift = round(min(max(self._shift + steps * _STEP, -_FARTHEST), _FARTHEST), 3)
             self._draw()
 
     def action_cheapest(self) -> None:
         """The line at which these questions cost least."""
+        if self._still_asking():
+            return
         examined = self._examined
         if examined is None or examined.choices is None:
             few = examined.few if examined is not None else ""
@@ -180,12 +194,16 @@ class CalibrationScreen(Screen[None]):
 
     def action_dearer(self, steps: int) -> None:
         """What a bluff costs, in lost answers."""
+        if self._still_asking():
+            return
         at = COSTS.index(self._cost) + steps
         self._cost = COSTS[min(max(at, 0), len(COSTS) - 1)]
         self._draw()
 
     def action_apply(self) -> None:
         """Set the line for the folder."""
+        if self._still_asking():
+            return
         if not (self._has_questions and self._shift) or self._examined is None:
             self.notify("The line stands where it stood: ← → moves it.", severity="warning")
             return
@@ -194,6 +212,8 @@ class CalibrationScreen(Screen[None]):
 
     def action_put_back(self) -> None:
         """The line as it was; on a line that was not moved, what was set last."""
+        if self._still_asking():
+            return
         if self._shift:
             self._shift = 0.0
             self._draw()
@@ -210,7 +230,11 @@ class CalibrationScreen(Screen[None]):
             return
         self.notify(f"Set: {message.done}. Questions asked from now on use it.", markup=False)
         self._examine()
-        self._draw()
+
+    def _still_asking(self) -> bool:
+        if self._asking:
+            self.notify("The questions are still being asked.", severity="warning")
+        return self._asking
 
     def action_ask_question(self) -> None:
         """The question under the cursor into the prompt, to see what comes of it."""

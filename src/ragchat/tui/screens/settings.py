@@ -28,6 +28,14 @@ _BESIDE = 28
 """Characters that fit beside a label."""
 
 
+class SettingList(OptionList):
+    """Keeps the chosen one inside also when the words below it take more lines."""
+
+    def on_resize(self) -> None:
+        """As far as it takes."""
+        self.scroll_to_highlight()
+
+
 class SettingsScreen(Screen[None]):
     """A list by sections, what the chosen one means beside or below it, and a line to type its value into."""
 
@@ -49,7 +57,7 @@ class SettingsScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """The list, the meaning below it or, where there is room, beside it."""
-        options = OptionList(*self._options())
+        options = SettingList(*self._options())
         options.border_title = "Settings"
         options.border_subtitle = Content(folder_name(config_file_path()))
         yield options
@@ -72,8 +80,11 @@ class SettingsScreen(Screen[None]):
         return "Leave it" if self.editing else "Back"
 
     def offers(self, action: str) -> bool:
-        """While a value is typed, only what concerns it."""
-        return not self.editing or action in ("back", "edit")
+        """While a value is typed, only what concerns it; nothing where it is fixed."""
+        if self.editing:
+            return action in ("back", "edit")
+        row = self._row()
+        return action not in ("edit", "default") or row is None or not self._fixed_by(row)
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self) -> None:
@@ -136,7 +147,7 @@ class SettingsScreen(Screen[None]):
         row = self._row()
         if row is None or self._is_fixed(row):
             return
-        if changing.origin_of(self._settings, row.name) == "default":
+        if self._origin_of(row) == "default":
             self._complain("it is the default already")
         else:
             self._change(row.name, None)
@@ -204,9 +215,9 @@ class SettingsScreen(Screen[None]):
         return self._rows.get(options.get_option_at_index(at).id or "") if at is not None else None
 
     def _is_fixed(self, row: SettingRow) -> bool:
-        if by := self._fixed_by(row):
-            self._complain(f"{by} fixes it: what the file says counts without that")
-        return bool(by)
+        if why := self._fixed_by(row):
+            self._complain(why)
+        return bool(why)
 
     def _options(self) -> list[Option]:
         options: list[Option] = []
@@ -220,8 +231,8 @@ class SettingsScreen(Screen[None]):
 
     def _line(self, row: SettingRow) -> Content:
         value = one_line(changing.shown_value(changing.value_of(self._settings, row.name)), 200)
-        origin = changing.origin_of(self._settings, row.name)
-        is_default = origin == "default"
+        origin = self._origin_of(row)
+        is_default = origin in ("default", "demo")
         shown = Content(value).truncate(_VALUE_CELLS, ellipsis=True, pad=True)
         return Content.assemble(
             f"  {row.name.partition('.')[2]:<17} ",
@@ -242,21 +253,21 @@ class SettingsScreen(Screen[None]):
             self.refresh_bindings()
 
     def _briefly(self, row: SettingRow) -> Content:
-        by = self._fixed_by(row)
+        why = self._fixed_by(row)
         default = one_line(changing.shown_value(row.default), 60)
         return Content.assemble(
             (row.name, "bold $primary"),
             f"  {row.meaning}\n",
             (f"{row.kind} · default {default} · {row.effect}", "$quiet"),
-            (f"\n▲ {by} fixes it", "$warning") if by else "",
+            (f"\n▲ {why}", "$warning") if why else "",
         )
 
     def _at_length(self, row: SettingRow) -> Content:
         feed = self._ragchat.feed if self._ragchat.session is not None else None
-        origin = self._settings.origins.get(row.name, "default")
+        origin = self._origin_of(row)
         facts = {
             "value": changing.shown_value(changing.value_of(self._settings, row.name)),
-            "from": folder_name(config_file_path()) if origin == str(config_file_path()) else origin,
+            "from": folder_name(config_file_path()) if origin == "file" else origin,
             "default": changing.shown_value(row.default),
             "allowed": row.kind,
             "takes hold": row.effect,
@@ -267,9 +278,12 @@ class SettingsScreen(Screen[None]):
             shown = one_line(said, 300)
             fits = len(shown) <= _BESIDE
             lines.append(Content.assemble((f"{what:<11}", "$quiet"), "" if fits else "\n  ", shown))
-        if by := self._fixed_by(row):
-            lines.append(Content.styled(f"\n▲ {by} fixes it", "$warning"))
+        if why := self._fixed_by(row):
+            lines.append(Content.styled(f"\n▲ {why}", "$warning"))
         return Content("\n").join(lines)
+
+    def _origin_of(self, row: SettingRow) -> str:
+        return changing.origin_of(self._settings, row.name, demo=self._ragchat.demo)
 
     def _fixed_by(self, row: SettingRow) -> str:
         return changing.fixed_by(self._settings, row.name, demo=self._ragchat.demo)
