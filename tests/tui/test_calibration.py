@@ -140,7 +140,9 @@ async def test_the_figures_stay_until_the_new_ones_are_there(monkeypatch: pytest
         assert "No questions are collected yet" not in stage.text()
         assert any("still being asked" in each.message for each in stage.app._notifications)
         asked_anew.set()
-        await stage.until(lambda: "24 questions that the notes answer, 28 " in stage.text(), "the new figures")
+        await stage.until(
+            lambda: "24 questions that the notes answer, 28 " in stage.text(), "the new figures"
+        )
         assert "line moved" not in stage.text()
         assert "a bluff costs 2 answers" in stage.text()
 
