@@ -9,6 +9,8 @@ import pytest
 
 from ragchat.evaluation.calibration import FEWEST
 from ragchat.evaluation.collection import Collection
+from ragchat.evaluation.promise import Promise
+from ragchat.evaluation.statistics import proportion
 from tests.cli.conftest import Ragchat
 
 
@@ -92,6 +94,7 @@ def test_without_questions_the_promise_is_checked(ragchat: Ragchat, notes: Path)
     passing = json.loads(told.out)["off_topic_passing"]
     assert passing["trials"] > 100
     assert passing["value"] < 0.2
+    assert told.code == int(passing["low"] > 0.05)
     assert "off-topic questions left out" in ragchat("calibrate").out
 
 
@@ -104,3 +107,25 @@ def test_a_fixed_threshold_is_not_moved(ragchat: Ragchat, questions: str) -> Non
 @pytest.mark.parametrize("cost", ["0", "-1", "nan"])
 def test_a_cost_that_is_none(ragchat: Ragchat, questions: str, cost: str) -> None:
     assert ragchat("calibrate", questions, "--bluff-cost", cost).code == 2
+
+
+@pytest.mark.parametrize(("broken", "code"), [(False, 0), (True, 1)])
+def test_the_exit_code_tells_whether_the_promise_is_kept(
+    ragchat: Ragchat, monkeypatch: pytest.MonkeyPatch, broken: bool, code: int
+) -> None:
+    share = proportion([1.0] * (60 if broken else 5) + [0.0] * 95)
+    assert share is not None
+    promise = Promise(share)
+    assert promise.broken is broken
+    monkeypatch.setattr("ragchat.cli.calibration.check_promise", lambda *_: promise)
+    assert ragchat("calibrate").code == ragchat("calibrate", "--json").code == code
+
+
+def test_questions_that_cannot_be_used_end_it_as_they_end_eval(ragchat: Ragchat, questions: str) -> None:
+    with Path(questions).open("a", encoding="utf-8") as file:
+        file.write("\n" + json.dumps({"question": "Who?", "document": "house/leese.md", "evidence": "x"}))
+    told = ragchat("calibrate", questions)
+    assert told.code == 2
+    assert "1 question cannot be used" in told.err
+    assert "did you mean house/lease.md?" in told.err
+    assert ragchat("calibrate", questions, "--skip-invalid").code == 0

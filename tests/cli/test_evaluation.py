@@ -67,7 +67,7 @@ def test_json_carries_figures_hashes_and_the_caveat(ragchat: Ragchat, questions:
 def test_a_terminal_sees_tables(ragchat: Ragchat, questions: str) -> None:
     told = ragchat("eval", questions)
     assert told.code == 0
-    assert "2 answerable questions, 1 near misses and 1 others to be refused; 2 documents" in told.out
+    assert "2 answerable questions, 1 near miss and 1 other to be refused; 2 documents" in told.out
     assert "recall@4" in told.out
     assert "ragchat against dense, recall@1: +0/−0, p = 1.00: not distinguishable" in told.out
     assert "lost answers" in told.out
@@ -243,6 +243,6 @@ def test_filters_choose_the_notes_and_their_questions(ragchat: Ragchat, question
     report = json.loads(told.out)
     assert report["questions"]["answerable"] == 0
     assert report["gate"]["far"]["value"] == report["gate"]["near"]["value"] == 0.0
-    assert "2 questions are left out: their answers stand in other notes" in told.err
+    assert "2 questions are left out: answered in other notes" in told.err
     assert ragchat("eval", questions, "--in", "hause/").code == 2
     assert ragchat("eval", "--sets", ".", "--in", "house/").code == 2

@@ -118,6 +118,10 @@ def test_an_edited_note_moves_the_range_but_not_the_words(tmp_path: Path) -> Non
         ({"document": ""}, "document is missing"),
         ({"document": "other.md"}, "there is no note 'other.md'"),
         ({"document": "broken.md"}, "broken.md could not be read"),
+        ({"document": "lease.md"}, "did you mean house/lease.md?"),
+        ({"document": None, "docment": "house/lease.md"}, "'docment' stands there, write document"),
+        ({"evidence": None, "evidense": "not allowed"}, "'evidense' stands there, write evidence"),
+        ({"document": None, "anserable": False}, "'anserable' stands there, write answerable"),
         ({"question": " "}, "question is missing"),
         ({"question": []}, "question is missing"),
         ({"answerable": "no"}, "answerable is true or false"),
@@ -158,6 +162,7 @@ def test_an_id_stands_for_one_question(tmp_path: Path) -> None:
     ("name", "data", "said"),
     [
         ("q.toml", b"question = 3", r"write each question under \[\[question\]\]"),
+        ("q.toml", b"[[questions]]\nquestion = 'Who?'", r"holds \[\[questions\]\]: write \[\[question\]\]"),
         ("q.toml", b"[[question", "is no TOML"),
         ("q.toml", b"n = " + b"9" * 6000, "is no TOML"),
         ("q.jsonl", b"\n\n", "holds no question"),
@@ -190,3 +195,15 @@ def test_thinning_keeps_groups_whole_and_all_sorts() -> None:
     assert sum(question.nearness == "near" for question in kept) == 5
     assert sum(question.nearness == "far" for question in kept) == 3
     assert thinned(questions, 0) == tuple(questions)
+
+
+def test_what_is_wrong_is_told_in_the_order_of_the_file(tmp_path: Path) -> None:
+    lost = {"question": "Dogs?", "document": "house/lease.md", "evidence": "nowhere"}
+    found = loaded(lines(tmp_path / "q.jsonl", lost, {"question": ""}, lost, {}))
+    assert [problem.place for problem in found.problems] == [f"q.jsonl:{number}" for number in (1, 2, 3, 4)]
+
+
+def test_a_missing_file_names_the_one_that_was_meant(tmp_path: Path) -> None:
+    write(tmp_path / "own.jsonl", "{}")
+    with pytest.raises(UsageError, match=r"cannot be read.*did you mean .*own\.jsonl\?"):
+        loaded(tmp_path / "onw.jsonl")

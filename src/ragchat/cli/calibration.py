@@ -12,7 +12,7 @@ import click
 from ragchat.answering.escape import escape_line
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.console import interruptible, note, say, say_json
-from ragchat.cli.evaluation import report_problems
+from ragchat.cli.evaluation import require_usable
 from ragchat.cli.opening import bring_up_to_date, open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.cli.progress import StatusLine
@@ -23,7 +23,7 @@ from ragchat.evaluation.examination import load_folder_questions
 from ragchat.evaluation.measures import Asked
 from ragchat.evaluation.promise import check_promise
 from ragchat.evaluation.study import study
-from ragchat.evaluation.wording import interval
+from ragchat.evaluation.wording import counted, interval
 from ragchat.retrieval.calibrated import Calibration, keep_calibration, kept_calibration
 from ragchat.retrieval.threshold import current_threshold, fixed_threshold
 
@@ -36,6 +36,7 @@ NOT_SET, INTERRUPTED = 1, 130
 @click.option(
     "--bluff-cost", default=DEFAULT_COST, show_default=True, metavar="N", help="A bluff costs N lost answers."
 )
+@click.option("--skip-invalid", is_flag=True, help="Leave out questions that cannot be used.")
 @click.option("--dry-run", is_flag=True, help="Only tell what would be set.")
 @click.option("--reset", is_flag=True, help="Go back to the automatic threshold.")
 @json_option
@@ -44,13 +45,15 @@ def calibrate(
     folder: Path | None,
     assignments: tuple[str, ...],
     bluff_cost: float,
+    skip_invalid: bool,
     dry_run: bool,
     reset: bool,
     as_json: bool,
 ) -> int:
     """Choose the threshold from QUESTIONS, or from those collected in use. Asks no model.
 
-    Without any question: whether the automatic threshold keeps its promise here. Exit 1: it was not set.
+    Without any question: whether the automatic threshold keeps its promise here.
+    Exit 1: too few questions to set it, or the promise is not kept or cannot be checked.
     """
     if not (math.isfinite(bluff_cost) and bluff_cost > 0):
         raise UsageError(f"--bluff-cost {bluff_cost:g}: a cost is above 0", hint="--bluff-cost 2")
@@ -70,7 +73,8 @@ def calibrate(
     collected = collected_path(workspace.folder)
     if not files and not collected.exists():
         return _promise(workspace, as_json=as_json)
-    asked = _asked(workspace, files or (collected,))
+    # Of the collected ones those whose note was edited since are left out: nobody wrote that file by hand.
+    asked = _asked(workspace, files or (collected,), skip_invalid=skip_invalid or not files)
     if asked is None:
         note("interrupted: what was asked is kept")
         return INTERRUPTED
@@ -83,10 +87,10 @@ def calibrate(
     return 0
 
 
-def _asked(workspace: Workspace, files: tuple[Path, ...]) -> Asked | None:
+def _asked(workspace: Workspace, files: tuple[Path, ...], *, skip_invalid: bool) -> Asked | None:
     """The outcomes under the threshold as it is; None where it was stopped."""
     questions = load_folder_questions(files, workspace.folder, workspace.index(), workspace.settings)
-    report_problems(questions.problems, "left out")
+    require_usable(questions, skip_invalid=skip_invalid)
     line = StatusLine()
     with interruptible() as stopped:
         try:
@@ -120,8 +124,9 @@ def _print(choice: Choice, workspace: Workspace, *, kept: bool, as_json: bool) -
     if as_json:
         say_json({"set": kept, "threshold": _threshold_json(workspace)} | asdict(choice))
         return
-    sort = f"{choice.answerable} questions that the notes answer, {choice.unanswerable} that must be refused"
-    say(f"{sort}; a bluff costs {choice.bluff_cost:g} lost answers")
+    answers = f"{counted(choice.answerable, 'question')} that the notes answer"
+    cost = f"a bluff costs {choice.bluff_cost:g} lost answers"
+    say(f"{answers}, {choice.unanswerable} that must be refused; {cost}")
     between = f"95 % between {choice.low:+.3f} and {choice.high:+.3f}"
     say(f"  the threshold moves by {choice.shift:+.3f} ({between})")
     for name, told in (("as it was", choice.now), ("moved", choice.then)):
@@ -142,10 +147,11 @@ def _promise(workspace: Workspace, *, as_json: bool) -> int:
         )
     finally:
         line.clear()
+    code = 0 if promise is not None and not promise.broken else NOT_SET
     if as_json:
         passing = None if promise is None else asdict(promise.passing)
         say_json({"set": False, "threshold": _threshold_json(workspace), "off_topic_passing": passing})
-        return NOT_SET
+        return code
     say(_threshold(workspace))
     if promise is None:
         say("the folder is too small, or too much like the off-topic questions, to check it")
@@ -153,7 +159,7 @@ def _promise(workspace: Workspace, *, as_json: bool) -> int:
         kept = "more than promised" if promise.broken else "as promised"
         say(f"of the off-topic questions left out {interval(asdict(promise.passing))} pass: {kept} (0.05)")
     note("no questions are collected yet: mark answers while you use the screen, or name a question file")
-    return NOT_SET
+    return code
 
 
 def _rates(told: Rates) -> str:

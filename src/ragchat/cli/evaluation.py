@@ -31,6 +31,7 @@ from ragchat.evaluation.strategies import Cutting, cuttings_named
 from ragchat.evaluation.structure import all_chunks
 from ragchat.evaluation.study import study
 from ragchat.evaluation.suite import Suite, find_suite, in_the_notes_language
+from ragchat.evaluation.wording import counted
 from ragchat.retrieval.filters import Filters, narrow
 from ragchat.settings import Settings
 
@@ -243,24 +244,30 @@ def _questions(
     index = workspace.index()
     spoken = in_the_notes_language(strangers, index.snapshot()) if strangers else []
     questions = load_folder_questions([*files, *spoken], workspace.folder, index, plan.settings)
-    report_problems(questions.problems, "left out" if plan.skip_invalid else "ragchat")
-    count = len(questions.problems)
-    if count and not plan.skip_invalid:
-        raise UsageError(
-            f"{count:,} of the questions cannot be used", hint="mend them, or leave them out: --skip-invalid"
-        )
+    require_usable(questions, skip_invalid=plan.skip_invalid)
     if plan.filters:
         scope = narrow(plan.filters, index.snapshot().sources()).scope
         kept = of_notes(questions.questions, scope.admits)
         left_out = len(questions.questions) - len(kept)
-        note(f"{left_out:,} questions are left out: their answers stand in other notes")
+        verb = "is" if left_out == 1 else "are"
+        note(f"{counted(left_out, 'question')} {verb} left out: answered in other notes")
         questions = replace(questions, questions=kept)
     if not questions.questions:
         raise UsageError("no question is left to ask", hint=_HINT)
     return replace(questions, questions=thinned(questions.questions, plan.limit))
 
 
-def report_problems(problems: Sequence[Problem], what: str) -> None:
+def require_usable(questions: QuestionSet, *, skip_invalid: bool) -> None:
+    """Name each question that cannot be used. Raises UsageError unless they may be left out."""
+    _report_problems(questions.problems, "left out" if skip_invalid else "ragchat")
+    if questions.problems and not skip_invalid:
+        raise UsageError(
+            f"{counted(len(questions.problems), 'question')} cannot be used",
+            hint="mend the file, or leave them out: --skip-invalid",
+        )
+
+
+def _report_problems(problems: Sequence[Problem], what: str) -> None:
     """Each record that cannot be used, up to a screenful, on stderr."""
     for problem in problems[:_PROBLEMS_SHOWN]:
         note(f"{what}: {escape_line(str(problem))}")

@@ -10,8 +10,10 @@ from ragchat.cli.console import say, styled
 from ragchat.evaluation.wording import (
     answers_lines,
     answers_table,
+    counted,
     described,
     interval,
+    questions_counted,
     rankings_table,
     strategies_table,
     suite_table,
@@ -23,9 +25,8 @@ def print_report(report: Mapping[str, Any]) -> None:
     questions, corpus = report["questions"], report["corpus"]
     say(styled(escape_line(report["name"]), "1"))
     say(
-        f"  {questions['answerable']:,} answerable questions, {questions['near']:,} near misses and "
-        f"{questions['far']:,} others to be refused; "
-        f"{corpus['documents']:,} documents, {corpus['chunks']:,} passages"
+        f"  {questions_counted(questions)}; "
+        f"{counted(corpus['documents'], 'document')}, {counted(corpus['chunks'], 'passage')}"
     )
     if report["rankings"]:
         say()

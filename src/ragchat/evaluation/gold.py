@@ -10,6 +10,7 @@ from pathlib import Path
 from ragchat.documents.document import Document, FailedDocument
 from ragchat.evaluation.question_file import Record, Span, read_records
 from ragchat.evaluation.questions import Gold, Problem, Question, QuestionSet
+from ragchat.retrieval.filters import nearest
 
 DocumentReader = Callable[[str], Document | FailedDocument]
 
@@ -27,16 +28,17 @@ def load_questions(paths: Sequence[Path], names: Iterable[str], read: DocumentRe
     for path in paths:
         file = read_records(path)
         digests.append(file.digest)
-        problems.extend(file.problems)
+        found = list(file.problems)
         # Two files may use the same ids.
         prefix = f"{path.stem}:" if len(paths) > 1 else ""
         for record in file.records:
             try:
                 golds = tuple(notes.gold(span) for span in record.spans)
             except _NotFound as error:
-                problems.append(Problem(record.place, str(error)))
+                found.append(Problem(record.place, str(error)))
                 continue
             questions.extend(_phrasings(record, golds, prefix))
+        problems += sorted(found, key=lambda problem: file.places.index(problem.place))
     return QuestionSet(tuple(questions), tuple(problems), " ".join(digests))
 
 
@@ -67,7 +69,9 @@ class _Notes:
     def _document(self, name: str) -> Document:
         known = self._names.get(_folded(name.removeprefix("./")))
         if known is None:
-            raise _NotFound(f"there is no note {name!r} in the folder")
+            near = nearest(name, self._names.values())
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise _NotFound(f"there is no note {name!r} in the folder{meant}")
         if known not in self._documents:
             self._documents[known] = self._read(known)
         document = self._documents[known]

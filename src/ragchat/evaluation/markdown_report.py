@@ -12,8 +12,10 @@ from ragchat.evaluation.plots import plots_of
 from ragchat.evaluation.wording import (
     answers_lines,
     answers_table,
+    counted,
     described,
     interval,
+    questions_counted,
     rankings_table,
     strategies_table,
     suite_table,
@@ -66,8 +68,8 @@ def _section(report: Report) -> list[str]:
     lines = [
         f"## {_plain(report['name'])}",
         "",
-        f"Made {report['made']} with ragchat {report['ragchat']}: {_asked(questions)}, asked of "
-        f"{corpus['documents']:,} documents in {corpus['chunks']:,} passages.",
+        f"Made {report['made']} with ragchat {report['ragchat']}: {questions_counted(questions)}, asked "
+        f"of {counted(corpus['documents'], 'document')} in {counted(corpus['chunks'], 'passage')}.",
         "",
         f"- corpus `{corpus['sha256'][:16]}`, questions `{questions['sha256'][:16]}`",
         f"- embedder {_plain(embedder['model'])}, weights `{embedder['weights'][:16]}`, "
@@ -76,7 +78,8 @@ def _section(report: Report) -> list[str]:
         f"{_plain(report['threshold']['detail'])}",
     ]
     if unusable := questions["unusable"]:
-        lines.append(f"- {len(unusable)} questions could not be used")
+        lines.append(f"- {counted(len(unusable), 'question')} could not be used:")
+        lines += [f"    - {_plain(problem)}" for problem in unusable]
     lines.append("")
     if report["rankings"]:
         lines += [*markdown_table(rankings_table(report["rankings"])), ""]
@@ -86,7 +89,7 @@ def _section(report: Report) -> list[str]:
         lines += [*markdown_table(strategies_table([report, *report["strategies"]])), ""]
         lines += [*(f"- {_plain(described(test))}" for test in report["strategies_paired"]), ""]
     if answers := report.get("answers"):
-        lines += [f"{answers['asked']:,} answers by {_plain(answers['model'])}:", ""]
+        lines += [f"{counted(answers['asked'], 'answer')} by {_plain(answers['model'])}:", ""]
         lines += [
             *markdown_table(answers_table(answers)),
             "",
@@ -94,13 +97,6 @@ def _section(report: Report) -> list[str]:
             "",
         ]
     return lines
-
-
-def _asked(questions: Report) -> str:
-    return (
-        f"{questions['answerable']:,} answerable questions, {questions['near']:,} near misses and "
-        f"{questions['far']:,} others to be refused"
-    )
 
 
 def _gate(gate: Report) -> list[str]:

@@ -15,19 +15,21 @@ Other fields are left alone. In TOML each record is a [[question]].
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from ragchat.errors import UsageError
 from ragchat.evaluation.questions import Problem
 
 _TABLE = re.compile(r"^[ \t]*\[\[[ \t]*question[ \t]*\]\]", re.MULTILINE)
+_FIELDS = {"question", "answerable", "document", "evidence", "from", "to", "also", "id", "kind", "group"}
 _HINT = "docs/evaluation.md shows how a question file looks"
 
 
@@ -55,10 +57,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """The records of a file, what was wrong with others, and the sha256 of its bytes."""
+    """The records of a file, what was wrong with others, and the sha256 of its bytes.
+
+    places: of both, in the order of the file.
+    """
 
     records: tuple[Record, ...]
     problems: tuple[Problem, ...]
+    places: tuple[str, ...]
     digest: str
 
 
@@ -68,14 +74,19 @@ def read_records(path: Path) -> RecordFile:
         data = path.read_bytes()
         text = data.decode("utf-8-sig")
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror or error}", hint=_HINT) from error
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror or error}{_meant(path)}",
+            hint="name a question file, .jsonl or .toml; a path begins at the folder you are in",
+        ) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path} is not UTF-8: {error}", hint="save it as UTF-8") from error
     tables = _toml_tables(path, text) if path.suffix.lower() == ".toml" else _json_lines(path, text)
     records: list[Record] = []
     problems: list[Problem] = []
     places: dict[str, str] = {}
+    order: list[str] = []
     for place, table in tables:
+        order.append(place)
         try:
             record = _record(place, table)
         except _Unusable as error:
@@ -88,7 +99,7 @@ def read_records(path: Path) -> RecordFile:
         records.append(record)
     if not records and not problems:
         raise UsageError(f"{path} holds no question", hint=_HINT)
-    return RecordFile(tuple(records), tuple(problems), sha256(data).hexdigest())
+    return RecordFile(tuple(records), tuple(problems), tuple(order), sha256(data).hexdigest())
 
 
 class _Unusable(Exception):
@@ -113,6 +124,8 @@ def _toml_tables(path: Path, text: str) -> Iterator[tuple[str, object]]:
     except (ValueError, RecursionError) as error:  # also a number of thousands of digits
         raise UsageError(f"{path} is no TOML: {error}", hint=_HINT) from error
     tables = content.get("question", [])
+    if "question" not in content and (near := _resembling("question", content)):
+        raise UsageError(f"{path} holds [[{near}]]: write [[question]]", hint=_HINT)
     if not isinstance(tables, list):
         raise UsageError(f"{path}: write each question under [[question]]", hint=_HINT)
     lines = [text.count("\n", 0, match.start()) + 1 for match in _TABLE.finditer(text)]
@@ -127,14 +140,14 @@ def _record(place: str, table: object) -> Record:
         raise table
     if not isinstance(table, dict):
         raise _Unusable('it is no record: write {"question": "…", …}')
-    phrasings = _phrasings(table.get("question"))
+    phrasings = _phrasings(table)
     answerable = table.get("answerable", True)
     if not isinstance(answerable, bool):
         raise _Unusable("answerable is true or false")
     spans: tuple[Span, ...] = ()
     if answerable:
         document = _text(table, "document") or _missing(
-            "document", "the note that answers, or answerable: false"
+            table, "document", "the note that answers, or answerable: false"
         )
         also = table.get("also") or []
         if not isinstance(also, list) or not all(isinstance(span, dict) for span in also):
@@ -151,10 +164,11 @@ def _record(place: str, table: object) -> Record:
     )
 
 
-def _phrasings(value: object) -> tuple[str, ...]:
+def _phrasings(table: Mapping[str, Any]) -> tuple[str, ...]:
+    value = table.get("question")
     phrasings = tuple(value) if isinstance(value, list) else (value,)
     if not phrasings or not all(isinstance(text, str) and text.strip() for text in phrasings):
-        raise _Unusable("question is missing: its words, or a list of phrasings")
+        _missing(table, "question", "its words, or a list of phrasings")
     return phrasings
 
 
@@ -166,7 +180,7 @@ def _span(fields: Mapping[str, Any], document: str) -> Span:
     if start is not None and not (type(start) is int and type(end) is int and 0 <= start < end):
         raise _Unusable(f"from {start!r}, to {end!r} is no range: 0 <= from < to, in characters")
     if not evidence and start is None:
-        _missing("evidence", "the words that answer, as they stand in the note")
+        _missing(fields, "evidence", "the words that answer, as they stand in the note")
     return Span(_text(fields, "document") or document, evidence or None, start, end)
 
 
@@ -177,5 +191,23 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
     return value or ""
 
 
-def _missing(name: str, what: str) -> str:
-    raise _Unusable(f"{name} is missing: {what}")
+def _missing(table: Mapping[str, Any], name: str, what: str) -> NoReturn:
+    misspelt = [(field, _resembling(field, set(table) - _FIELDS)) for field in (name, "answerable")]
+    meant = [f"; {written!r:.40} stands there, write {field}" for field, written in misspelt if written]
+    raise _Unusable(f"{name} is missing: {what}{''.join(meant)}")
+
+
+def _resembling(name: str, written: Iterable[str]) -> str:
+    """The one of what was written that is a misspelt name; "" for none."""
+    near = difflib.get_close_matches(name, written, n=1, cutoff=0.75)
+    return near[0] if near else ""
+
+
+def _meant(path: Path) -> str:
+    """The question file beside a missing one whose name is nearest."""
+    try:
+        others = [each.name for each in path.parent.iterdir() if each.suffix.lower() in (".jsonl", ".toml")]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, others, n=1)
+    return f"; did you mean {path.with_name(near[0])}?" if near else ""

@@ -9,6 +9,20 @@ _DEPTHS = ("1", "4", "10")
 Rows = list[list[str]]
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """ "1 near miss", "2 near misses"; many: where it is not `one` with an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def questions_counted(questions: Mapping[str, Any]) -> str:
+    """ "2 answerable questions, 1 near miss and 1 other to be refused"."""
+    sorts = (
+        counted(questions["answerable"], "answerable question"),
+        counted(questions["near"], "near miss", "near misses"),
+    )
+    return f"{', '.join(sorts)} and {counted(questions['far'], 'other')} to be refused"
+
+
 def described(test: Mapping[str, Any]) -> str:
     """`ragchat against dense, recall@1: +18/−3, p = 0.0015`."""
     verdict = "" if test["distinguishable"] else ": not distinguishable"
