@@ -16,6 +16,7 @@ import pytest
 
 from ragchat.answering.workspace import Workspace
 from ragchat.cli.program import program
+from ragchat.settings import Settings
 from tests.cli.conftest import Ragchat
 from tests.doubles import WordEmbedder
 from tests.ollama_server import Break, OllamaTestServer, Reply, Stall, TestModel
@@ -369,6 +370,11 @@ def test_a_follow_up_keeps_the_filters_until_it_has_others(ragchat: Ragchat, not
     kept = json.loads(ragchat("ask", ON_TOPIC, *NEAR, "--follow-up", "--json").out)
     assert kept["filters"]["text"] == "in:work/"
     assert kept["follows"] == ON_TOPIC
+    ragchat("ask", ON_TOPIC, *NEAR, "--follow-up")
+    last = Workspace(notes, Settings()).conversation().turns()[-1]
+    assert (last.question, last.follows) == (ON_TOPIC, f"in:work/ {ON_TOPIC}")
+    third = json.loads(ragchat("ask", ON_TOPIC, *NEAR, "--follow-up", "--json").out)
+    assert third["filters"]["text"] == "in:work/"
     others = json.loads(ragchat("ask", f"in:house/ {ON_TOPIC}", *NEAR, "--follow-up", "--json").out)
     assert others["filters"]["text"] == "in:house/"
     dropped = json.loads(ragchat("ask", f"in:/ {ON_TOPIC}", *NEAR, "--follow-up", "--json").out)

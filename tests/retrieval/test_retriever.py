@@ -275,7 +275,9 @@ def test_a_refused_literal_passage_comes_first_and_can_be_let_through() -> None:
     admitted = ours.retrieve(question, admit=frozenset({refused.literal.candidate.chunk_id}))
     assert documents(admitted) == ["house/boiler.md"]
     assert admitted.candidates[0].number == 1
-    assert admitted.literal is None
+    assert admitted.literal is not None
+    assert admitted.literal.term == "E1234"
+    assert admitted.past_gate == admitted.sources[:1]
     assert admitted.threshold == refused.threshold
 
 

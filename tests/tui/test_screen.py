@@ -19,6 +19,7 @@ from ragchat.errors import FolderMissing, IndexCorrupt, IndexLocked, IndexStale
 from ragchat.index.progress import IndexProgress, Survey
 from ragchat.index.protocol import Coverage
 from ragchat.retrieval.trace import RetrievalTrace
+from ragchat.tui.empty import KINDS, while_indexing
 from ragchat.tui.screens.confirm import ConfirmScreen
 from ragchat.tui.screens.viewer import ViewerScreen
 from tests.tui.fake_workspace import (
@@ -99,6 +100,10 @@ async def test_an_answer_while_indexing_says_how_much_was_searched() -> None:
         await stage.ask("When does the lease end?")
         assert "searched 410 of 412 notes" in stage.text()
         assert "ask again later" in stage.text()
+        assert "Ask again later" not in stage.text()
+        assert scene.hold is not None
+        scene.hold.set()
+        await stage.until(lambda: "ask again later" not in stage.text(), "the note gone with its reason")
 
 
 async def test_what_was_indexed_is_still_told_while_the_threshold_is_found() -> None:
@@ -139,6 +144,26 @@ async def test_what_was_not_found_so_far_is_asked_again_in_its_place_when_all_is
             "Why is the sea salty?",
         ] * 2
         await stage.until(lambda: "NOT FOUND" not in stage.text(), "the old words gone")
+
+
+def test_the_first_moments_say_what_is_searched_and_what_is_read() -> None:
+    words = while_indexing(IndexProgress("indexing", 0, 56, documents_read=12)).plain
+    assert words.startswith("12 documents of 56 searched by their words, 0 by meaning too.")
+    assert "Reading your notes" in while_indexing(IndexProgress("indexing", 0, 56)).plain
+    assert KINDS in Path("README.md").read_text(encoding="utf-8")
+
+
+async def test_a_question_over_no_notes_says_that_there_are_none() -> None:
+    def script(question: str, admit: frozenset[int], cancel: threading.Event) -> Iterator[AnswerEvent]:
+        trace = replace(trace_of(question, []), coverage=Coverage(0, 0, 0))
+        yield Finished(answer_of(trace, None, message=refusal_message(trace)))
+
+    async with on_stage(Scene(documents={}, indexed=0, chunks=0, script=script)) as stage:
+        await stage.until(lambda: "There are no notes in this folder." in stage.words(), "the empty folder")
+        assert KINDS in stage.words()
+        await stage.ask("When?")
+        assert 'NO ANSWER: there are no notes to search for "When?"' in stage.words()
+        assert "nothing in the notes" not in stage.words()
 
 
 async def test_without_a_server_the_screen_says_what_to_start() -> None:

@@ -22,9 +22,10 @@ from ragchat.answering.turn import (
     read_turn,
     support_line,
     turn_of,
+    unasked_turn,
     with_support,
 )
-from ragchat.errors import StorageFailed
+from ragchat.errors import RagchatError, StorageFailed
 from ragchat.paths import make_private_dir
 
 _LOCK_SECONDS = 5.0
@@ -78,6 +79,25 @@ class Conversation:
             self._append(line_of(turn))
         return turn
 
+    def keep_unasked(self, question: str, follows: str, error: RagchatError) -> Turn:
+        """Append a question that could not be asked, with why. Raises StorageFailed."""
+        turn = unasked_turn(question, follows, error)
+        with self._writing():
+            self._append(line_of(turn))
+        return turn
+
+    def keep_instead(self, turn_id: str, answer: Answer) -> Turn | None:
+        """Put the answer in the place of a turn; nothing, and None, where that was deleted.
+
+        Raises StorageFailed.
+        """
+        turn = turn_of(answer)
+        with self._writing():
+            if not any(each.id == turn_id for each in self.turns()):
+                return None
+            self._rewrite(turn_id, line_of(turn))
+        return turn
+
     def keep_support(self, turn_id: str, support: Sequence[Support]) -> None:
         """Append how the sentences of a kept turn stood against their sources; nothing for one deleted since.
 
@@ -96,7 +116,7 @@ class Conversation:
     def delete(self, turn_id: str) -> None:
         """Forget one turn: its words are gone from the disk too. Raises StorageFailed."""
         with self._writing():
-            self._rewrite_without(turn_id)
+            self._rewrite(turn_id)
 
     def copy_up_to(self, turn_id: str, target: Conversation) -> None:
         """Write the turns up to and including this one into another conversation. Raises StorageFailed."""
@@ -139,9 +159,16 @@ class Conversation:
         except OSError as error:
             raise _not_kept(self.path, error) from error
 
-    def _rewrite_without(self, turn_id: str) -> None:
-        """Every line but those of this turn."""
-        self._replace([line + b"\n" for line in self._lines() if line and _turn_of_line(line) != turn_id])
+    def _rewrite(self, turn_id: str, instead: bytes = b"") -> None:
+        """Every line but those of this turn, and `instead` where its first one was."""
+        lines: list[bytes] = []
+        for line in self._lines():
+            if line and _turn_of_line(line) != turn_id:
+                lines.append(line + b"\n")
+            elif line and instead:
+                lines.append(instead)
+                instead = b""
+        self._replace(lines)
 
     def _replace(self, lines: list[bytes]) -> None:
         partial = self.path.with_suffix(f".{os.getpid()}.part")

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from ragchat.answering.citations import attach_citations, link_citations
 from ragchat.answering.escape import escape_control, escape_line
+from ragchat.answering.refusal import why_refused
 from ragchat.answering.turn import Turn, TurnSource
 
 # What Markdown gives a meaning inside a line, and what some readers make links of.
@@ -31,13 +32,15 @@ def _turn(turn: Turn, folder: Path) -> str:
     if turn.follows:
         parts.append(f"*Searched together with: {_plain(turn.follows)}*")
     if turn.outcome == "refused":
-        parts.append(_plain(turn.message or "NO ANSWER"))
+        parts += [_plain(turn.message or "NO ANSWER"), *_refused(turn, folder)]
     if turn.text:
         parts.append(_answer(turn, folder))
+    if turn.past_gate:
+        parts.append(f"*{_plain(turn.past_gate)}*")
     if turn.outcome == "stopped":
         parts.append("*Stopped: the answer is not whole.*")
     if turn.outcome == "failed":
-        parts.append(f"*Failed: {_plain(turn.error)}*")
+        parts.append(f"*{'Failed' if turn.was_asked else 'Not asked'}: {_plain(turn.error)}*")
     if any(each.found is not None for each in turn.support):
         parts.append(f"*{_support(turn)}*")
     if turn.abstained:
@@ -56,8 +59,24 @@ def _turn(turn: Turn, folder: Path) -> str:
 
 def _facts(turn: Turn) -> str:
     by = turn.model if turn.answered_by == "model" and turn.model else _ANSWERED_BY.get(turn.answered_by, "")
-    threshold = f"cosine distance at most {turn.threshold:.3f}"
+    threshold = f"cosine distance at most {turn.threshold:.3f}" if turn.was_asked else ""
     return ", ".join(_plain(fact) for fact in (turn.asked_at, by.rstrip("."), threshold) if fact)
+
+
+def _refused(turn: Turn, folder: Path) -> list[str]:
+    """What came nearest, and what would have let it pass; nothing where that was not kept."""
+    nearest = turn.nearest
+    if nearest is None:
+        return []
+    where = f"#char={nearest.start},{nearest.end}, lines {nearest.first_line}–{nearest.last_line}"
+    name = f"[{_plain(nearest.document)}](<{_address(nearest, folder)}>)"
+    details = " · ".join(_plain(part) for part in (nearest.section, where, nearest.locator) if part)
+    quoted = [f"> {_plain(line)}".rstrip() for line in escape_control(nearest.quote).split("\n")]
+    return [
+        f"Nearest: {name} · {details} · distance {nearest.distance:.3f}",
+        "\n".join(quoted),
+        f"*{_plain(why_refused(nearest.distance, turn.threshold, turn.threshold_from))}*",
+    ]
 
 
 def _answer(turn: Turn, folder: Path) -> str:

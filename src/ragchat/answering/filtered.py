@@ -35,4 +35,5 @@ def retrieve_filtered(
         trace = retrieve_follow_up(retriever, question, before, narrowed.scope)
     else:
         trace = replace(retriever.retrieve(question, narrowed.scope, admit), follows=before)
-    return narrowed.told_in(trace)
+    beside = f"{filters} {typed}" if filters else typed
+    return replace(narrowed.told_in(trace), typed=beside, typed_before=follows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -11,7 +12,9 @@ from datetime import datetime
 from typing import Any, Literal, get_args
 
 from ragchat.answering.events import Answer, Support
+from ragchat.answering.past_gate import past_gate_line
 from ragchat.answering.receipt import receipt_line
+from ragchat.errors import RagchatError
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
 
 Outcome = Literal["answered", "refused", "stopped", "failed"]
@@ -42,7 +45,12 @@ class Turn:
 
     asked_at: ISO 8601 with the local offset. receipt: `receipt_line` of the answer.
     dropped: evidence that did not fit the model's window, numbered 0. truncated: the server cut the prompt.
-    notice, hint: as in `Answer`. follows: the question that this one was asked after, "" for none.
+    notice, hint: as in `Answer`. follows: the question that this one was asked after, "" for none; it and
+        `question` are the user's own words, filters included.
+    threshold: NaN where the question could not be asked at all.
+    threshold_from: where it comes from, "auto: 0.471 in this folder, wording +0.12".
+    nearest: of a refusal the passage that came nearest, numbered 0.
+    past_gate: `past_gate_line` of what was asked.
     id: tells the turns of one conversation apart. support: how its sentences stood against the sources that
         they cite, when it was answered; () where that was not compared.
     """
@@ -67,11 +75,20 @@ class Turn:
     follows: str = ""
     id: str = ""
     support: tuple[Support, ...] = ()
+    threshold_from: str = ""
+    nearest: TurnSource | None = None
+    past_gate: str = ""
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the notes were searched for it."""
+        return not math.isnan(self.threshold)
 
 
 def turn_of(answer: Answer, support: Sequence[Support] = ()) -> Turn:
     """The answer as it is kept from now on."""
     trace = answer.trace
+    nearest = trace.nearest_candidate if answer.outcome == "refused" and not dropped_by(trace) else None
     return Turn(
         asked_at=datetime.now().astimezone().isoformat(timespec="seconds"),
         question=answer.question,
@@ -93,9 +110,33 @@ def turn_of(answer: Answer, support: Sequence[Support] = ()) -> Turn:
         truncated=answer.context is not None and answer.context.truncated,
         notice=answer.notice,
         hint=answer.hint,
-        follows=answer.trace.follows,
+        follows=trace.asked_before,
         id=uuid.uuid4().hex[:12],
         support=tuple(support),
+        threshold_from=trace.threshold.told_from,
+        nearest=None if nearest is None else source_of(nearest, number=0, cited=False),
+        past_gate=past_gate_line(trace),
+    )
+
+
+def unasked_turn(question: str, follows: str, error: RagchatError) -> Turn:
+    """A question that could not be asked, with why: a filter that names nothing, an index that is missing."""
+    return Turn(
+        asked_at=datetime.now().astimezone().isoformat(timespec="seconds"),
+        question=question,
+        outcome="failed",
+        text=None,
+        message=None,
+        answered_by="none",
+        model=None,
+        abstained=False,
+        sources=(),
+        threshold=math.nan,
+        seconds=0.0,
+        error=error.message,
+        hint=error.hint,
+        follows=follows,
+        id=uuid.uuid4().hex[:12],
     )
 
 
@@ -133,9 +174,16 @@ def read_turn(line: bytes) -> Turn | None:
     try:
         kept = json.loads(line)
         sources, dropped = (tuple(map(_read_source, kept.get(key, ()))) for key in ("sources", "dropped"))
+        nearest = None if kept.get("nearest") is None else _read_source(kept["nearest"])
         named = kept.get("id") or hashlib.sha256(line).hexdigest()[:12]
         support = kept.pop("support", ())  # what is wrong with marks costs the marks alone
-        known = {**_known(Turn, kept), "sources": sources, "dropped": dropped, "id": named}
+        known = {
+            **_known(Turn, kept),
+            "sources": sources,
+            "dropped": dropped,
+            "nearest": nearest,
+            "id": named,
+        }
         turn = with_support(Turn(**known), support)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
@@ -212,5 +260,6 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     "AnsweredBy": lambda value: value in get_args(AnsweredBy),
     "tuple[str, ...]": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
     "tuple[TurnSource, ...]": lambda value: isinstance(value, list),
+    "TurnSource | None": lambda value: isinstance(value, dict | None),
 }
 """What each kind of field must hold: anybody may have written the file."""

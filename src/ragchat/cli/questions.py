@@ -195,11 +195,15 @@ def print_support(answer: Answer, supports: Sequence[Support]) -> None:
 
 def _before(workspace: Workspace) -> str:
     """The question to follow. Raises UsageError where none was asked."""
-    questions = workspace.conversation().questions()
-    if not questions:
+    turns = [turn for turn in workspace.conversation().turns() if turn.was_asked]
+    if not turns:
         raise UsageError("nothing was asked before", hint="leave out --follow-up")
-    note(f"searched together with: {escape_line(questions[-1])}")
-    return questions[-1]
+    from ragchat.answering.filter_words import followed
+
+    last = turns[-1]
+    before = followed(last.follows, last.question) if last.follows else last.question
+    note(f"searched together with: {escape_line(before)}")
+    return before
 
 
 def _open(

@@ -118,7 +118,7 @@ class Retriever:
             threshold=tried.threshold,
             nearest=min((c.distance for c in tried.judged if not math.isnan(c.distance)), default=None),
             coverage=self._snapshot.coverage,
-            literal=None if _any_sent(tried.judged) else tried.literal,
+            literal=tried.literal if admit or not _any_sent(tried.judged) else None,
             timings_ms={
                 "embed": (embedded - started) * 1000.0,
                 "search": (perf_counter() - embedded) * 1000.0 - tried.rerank_ms,

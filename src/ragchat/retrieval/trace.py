@@ -6,6 +6,7 @@ The source panel, the inspector, `--json` and the evaluation all read this; noth
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -101,6 +102,11 @@ class Threshold:
         shifts = [round(after - before, 3) for before, after in itertools.pairwise(sums)]
         return tuple(ThresholdPart(name, shift) for name, shift in zip(names, shifts, strict=True) if shift)
 
+    @property
+    def told_from(self) -> str:
+        """Who says it and how it came about, on one line: "auto: 5 % of 231 off-topic questions pass"."""
+        return f"{self.origin}: {self.story}" if self.story else self.origin
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -142,10 +148,12 @@ class RetrievalTrace:
     """One question, all its candidates in fused order, and the gate's judgement.
 
     nearest: smallest distance of any candidate; None where there is no candidate at all.
-    literal: set only on a refusal by distance alone.
+    literal: set only on a refusal by distance alone, and on what the user took of it past the gate.
     timings_ms: "embed", "search", "rerank".
     follows: the question that this one was searched together with, "" where it stands alone.
     filters: which notes it was asked of; `coverage` counts those.
+    typed, typed_before: the question and the one it follows as the user wrote them, filters included;
+        "" where nothing was typed.
     """
 
     question: str
@@ -158,11 +166,18 @@ class RetrievalTrace:
     timings_ms: Mapping[str, float]
     follows: str = ""
     filters: Filters = NO_FILTERS
+    typed: str = ""
+    typed_before: str = ""
 
     @property
     def asked(self) -> str:
-        """The question with its filters, as it may be typed again."""
-        return f"{self.filters} {self.question}" if self.filters else self.question
+        """The question in the user's own words, as it may be typed again after `asked_before`."""
+        return self.typed or (f"{self.filters} {self.question}" if self.filters else self.question)
+
+    @property
+    def asked_before(self) -> str:
+        """The question that it follows, with the filters that hold for both."""
+        return self.typed_before or self.follows
 
     @property
     def searched(self) -> str:
@@ -173,6 +188,17 @@ class RetrievalTrace:
     def sources(self) -> tuple[Candidate, ...]:
         """What is sent to the model, in the order of its numbers: source n is sources[n - 1]."""
         return tuple(candidate for candidate in self.candidates if candidate.verdict == "sent")
+
+    @property
+    def nearest_candidate(self) -> Candidate | None:
+        """The passage at the smallest distance; None where `nearest` is."""
+        near = (candidate for candidate in self.candidates if not math.isnan(candidate.distance))
+        return min(near, key=lambda candidate: candidate.distance, default=None)
+
+    @property
+    def past_gate(self) -> tuple[Candidate, ...]:
+        """What is sent though it is too far, because the user let it through by hand."""
+        return tuple(source for source in self.sources if source.distance > self.threshold.value)
 
     @property
     def refused(self) -> bool:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from ragchat.index.progress import IndexProgress, Survey
 
 
+KINDS = (
+    "Markdown, text, HTML, PDF and scanned pages, Word, Excel, PowerPoint, OpenDocument, EPUB, e-mail, "
+    "notebooks, subtitles, code"
+)
+"""What is read, in the words of the README."""
+
+
 def _demo() -> str:
     return f"or leave with {key_for('app.quit')} and type: ragchat demo"
 
@@ -38,17 +45,18 @@ def after_failure(error: RagchatError) -> Content:
 
 def while_indexing(progress: IndexProgress) -> Content:
     """Notes are being read for the first time."""
-    done = progress.documents_done
-    if progress.chunks_embedded + progress.chunks_reused == 0:
+    read = max(progress.documents_read, progress.documents_done)
+    if read == 0:
         return _empty(
             "Reading your notes for the first time.",
             ("enter", "asks as soon as the first are read"),
             "Nothing leaves this machine.",
         )
     return _empty(
-        f"{count(done, 'document')} of {progress.documents_total:,} read so far.",
-        ("enter", "asks those that are read"),
-        "Ask again later for the others.",
+        f"{count(read, 'document')} of {progress.documents_total:,} searched by their words, "
+        f"{progress.documents_done:,} by meaning too.",
+        ("enter", "asks what is searched so far"),
+        "A refusal is asked again by itself when all notes are indexed.",
     )
 
 
@@ -78,7 +86,7 @@ def when_ready(status: FolderStatus, health: ServerHealth | None, model: str, *,
     """
     if status.indexed == 0:
         return _empty(
-            "There are no notes in this folder: Markdown, text and HTML are read.",
+            f"There are no notes in this folder. Read are {KINDS}.",
             (key_for("chat.switch_folder"), "opens another folder"),
             f"or put notes there and press {key_for('chat.reindex')}",
         )

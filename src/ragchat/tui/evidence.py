@@ -82,4 +82,5 @@ def evidence_of_turn(turn: Turn) -> Evidence:
         refused=turn.outcome == "refused",
         evidential=not turn.abstained,
         dropped=turn.dropped,
+        nearest=turn.nearest.distance if turn.nearest is not None else None,
     )

@@ -46,6 +46,11 @@ class Feed:
         self._turns: dict[int, TurnView] = {}
         self._notice = ""
 
+    def _running(self, run: int) -> TurnView | None:
+        """This run's turn while it is being answered; None once another conversation took its place."""
+        turn = self._turn if run == self._run else None
+        return turn if turn is not None and turn.is_attached else None
+
     def begin(self, run: int, turn: TurnView) -> None:
         """Events of this run belong to this turn from now on."""
         self._run, self._turn = run, turn
@@ -55,12 +60,12 @@ class Feed:
     async def take(self, message: messages.Told) -> None:
         """Show one piece of news."""
         match message:
-            case messages.AnswerMoved(run=run, event=event) if run == self._run and self._turn is not None:
-                await self._answer_moved(self._turn, event)
-            case messages.AskFailed(run=run, error=error) if run == self._run and self._turn is not None:
-                await self._ask_failed(self._turn, error)
-            case messages.AskWaits(run=run) if run == self._run and self._turn is not None:
-                self._turn.show_reading()
+            case messages.AnswerMoved(run=run, event=event) if turn := self._running(run):
+                await self._answer_moved(turn, event)
+            case messages.AskFailed(run=run, error=error) if turn := self._running(run):
+                await self._ask_failed(turn, error)
+            case messages.AskWaits(run=run) if turn := self._running(run):
+                turn.show_reading()
             case messages.AskedAgain(run=run) if run in self._turns and self._turns[run].is_attached:
                 self._run, self._turn = run, self._turns[run]
                 await self._turn.reopen()
@@ -73,9 +78,11 @@ class Feed:
                 self._screen.refresh_bindings()
             case messages.FilterNamesRead(names=names):
                 self._screen.prompt.offer(names)
-            case messages.TurnKept(run=run, turn=turn) if run in self._turns:
-                self._turns[run].kept = turn
-            case messages.AnswerChecked(run=run, support=support) if run in self._turns:
+            case messages.TurnKept(run=run, turn=kept) if run in self._turns:
+                self._turns[run].kept = kept
+            case messages.AnswerChecked(run=run, support=support) if (
+                run in self._turns and self._turns[run].is_attached
+            ):
                 await self._turns[run].show_support(support)
             case messages.TurnForgotten(turn_id=turn_id):
                 await self._screen.conversation.forget(turn_id)
@@ -99,6 +106,8 @@ class Feed:
                 self._index_moved(progress)
             case messages.IndexDone():
                 self._index_done(message)
+                if message.report.complete:
+                    await self._screen.conversation.all_is_indexed()
             case messages.IndexFailed(error=error):
                 message.session.opening = False
                 self._screen.give_back_held()

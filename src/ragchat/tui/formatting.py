@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,11 +103,6 @@ def bar(fraction: float, width: int) -> str:
 def closeness_bar(distance: float, width: int = 9) -> str:
     """A fuller bar is a nearer passage: `1 − distance`, since distance 1 means unrelated."""
     return bar(1.0 - distance, width)
-
-
-def admitting(distance: float) -> float:
-    """The smallest threshold of three decimals that admits this distance."""
-    return math.ceil(distance * 1000 - 1e-9) / 1000
 
 
 def section_name(path: tuple[str, ...]) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal, get_args
 
+from ragchat.answering.refusal import admitting
 from ragchat.retrieval.gate import judge
 from ragchat.retrieval.trace import Candidate, RetrievalTrace
-from ragchat.tui.formatting import admitting
 
 Order = Literal["distance", "fused", "dense", "bm25", "late"]
 ORDERS: tuple[Order, ...] = get_args(Order)

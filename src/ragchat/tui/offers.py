@@ -26,8 +26,8 @@ def offer_of(answer: Answer) -> Offer | None:
     trace = answer.trace
     if answer.outcome == "refused" and trace.literal is not None:
         admit = frozenset({trace.literal.candidate.chunk_id})
-        return Offer("admit", answer.question, admit=admit, follows=trace.follows)
+        return Offer("admit", answer.question, admit=admit, follows=trace.asked_before)
     if answer.more_tokens:
         more = answer.more_tokens
-        return Offer("more", answer.question, answer_tokens=more, follows=trace.follows)
+        return Offer("more", answer.question, answer_tokens=more, follows=trace.asked_before)
     return Offer("pull", model=answer.pull) if answer.pull else None

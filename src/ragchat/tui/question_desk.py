@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -46,7 +46,7 @@ class QuestionDesk:
         self._runs = itertools.count(1)
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self._refused_so_far: dict[int, Asked] = {}
+        self._refused_so_far: dict[int, tuple[Asked, Kept | None]] = {}
 
     def begin(self) -> int:
         """A question is coming, and can be stopped from now on. Returns the run that its events carry."""
@@ -74,10 +74,10 @@ class QuestionDesk:
         while self._session.following.is_whole and self._refused_so_far and not self.asking:
             self.asking = True
             run = next(iter(self._refused_so_far))
-            asked = self._refused_so_far.pop(run)
+            asked, refusal = self._refused_so_far.pop(run)
             stop = self._stopped = threading.Event()
             self._session.post(AskedAgain(self._session, run))
-            self._ask(run, asked, stop)
+            self._ask(run, asked, stop, refusal)
             if stop.is_set():
                 self._refused_so_far.clear()
 
@@ -85,7 +85,7 @@ class QuestionDesk:
         self._ask(run, asked, stop)
         self.ask_again()
 
-    def _ask(self, run: int, asked: Asked, stop: threading.Event) -> None:
+    def _ask(self, run: int, asked: Asked, stop: threading.Event, refusal: Kept | None = None) -> None:
         from ragchat.answering.events import Finished
 
         session = self._session
@@ -94,13 +94,16 @@ class QuestionDesk:
                 if not isinstance(event, Finished):
                     session.post(AnswerMoved(session, run, event))
                     continue
-                kept = self._keep(run, event.answer)
-                self._remember_refusal(run, asked, event.answer)
+                kept = self._keep(run, event.answer, refusal)
+                self._remember_refusal(run, asked, event.answer, kept)
                 self.asking = False
                 session.post(AnswerMoved(session, run, event))
                 check_answer(session, run, event.answer, kept)
         except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
-            session.post(AskFailed(session, run, as_ragchat_error(error)))
+            told = as_ragchat_error(error)
+            if refusal is None:  # else what was found out before stands
+                self._keep_unasked(run, asked, told)
+            session.post(AskFailed(session, run, told))
         finally:
             self.asking = False
 
@@ -125,18 +128,38 @@ class QuestionDesk:
             else:
                 return
 
-    def _remember_refusal(self, run: int, asked: Asked, answer: Answer) -> None:
+    def _remember_refusal(self, run: int, asked: Asked, answer: Answer, kept: Kept | None) -> None:
         """What was not found in a part of the notes is looked for again when all are there."""
         if answer.outcome == "refused" and answer.trace.coverage.pending:
-            self._refused_so_far[run] = asked
+            self._refused_so_far[run] = asked, kept
 
-    def _keep(self, run: int, answer: Answer) -> Kept | None:
-        session = self._session
+    def _keep(self, run: int, answer: Answer, refusal: Kept | None) -> Kept | None:
+        """refusal: the turn whose place it takes, which may be in another conversation than the open one."""
+
+        def keep() -> Kept | None:
+            if refusal is None:
+                conversation = self._session.talks.current
+                return Kept(conversation, conversation.keep(answer))
+            turn = refusal.conversation.keep_instead(refusal.turn.id, answer)
+            return Kept(refusal.conversation, turn) if turn is not None else None
+
+        return self._kept(run, keep)
+
+    def _keep_unasked(self, run: int, asked: Asked, error: RagchatError) -> None:
+        """A question that could not be asked is not lost either."""
+
+        def keep() -> Kept:
+            conversation = self._session.talks.current
+            return Kept(conversation, conversation.keep_unasked(asked.question, asked.follows, error))
+
+        self._kept(run, keep)
+
+    def _kept(self, run: int, keep: Callable[[], Kept | None]) -> Kept | None:
         try:
-            conversation = session.talks.current
-            turn = conversation.keep(answer)
+            kept = keep()
         except RagchatError as error:
-            session.post(Noted(session, f"this turn was not kept: {error.message}", "error"))
+            self._session.post(Noted(self._session, f"this turn was not kept: {error.message}", "error"))
             return None
-        session.post(TurnKept(session, run, turn))
-        return Kept(conversation, turn)
+        if kept is not None:
+            self._session.post(TurnKept(self._session, run, kept.turn))
+        return kept

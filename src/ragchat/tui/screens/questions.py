@@ -27,7 +27,7 @@ class AsksQuestions(OpensDialogs):
         elif session.questions.asking:
             self.prompt.give_back(message.question)
             self.notify("Still answering: esc stops it, then ask this.", severity="warning")
-        elif message.follows and not self.conversation.turns:
+        elif message.follows and not self._before():
             self.prompt.give_back(message.question)
             self.notify("There is no question before to follow: enter asks it alone.", severity="warning")
         else:
@@ -42,10 +42,12 @@ class AsksQuestions(OpensDialogs):
             session.start(lambda: read_filter_names(session))
 
     def _before(self) -> str:
-        """The last question as it was searched."""
+        """The last question as it was searched; "" where none was."""
         from ragchat.answering.filter_words import followed
 
-        last = self.conversation.turns[-1]
+        last = next((turn for turn in reversed(self.conversation.turns) if turn.was_asked), None)
+        if last is None:
+            return ""
         return followed(last.follows, last.question) if last.follows else last.question
 
     async def ask_held(self) -> None:

@@ -98,7 +98,7 @@ class Conversation(KeepsPlace):
         views = [TurnView(turn.question, turn.follows) for turn in batch]
         await self.mount_all(views, before=first)
         for view, turn in zip(views, batch, strict=True):
-            await view.restore(turn, evidence_of_turn(turn))
+            await view.restore(turn, evidence_of_turn(turn) if turn.was_asked else None)
         await self._tell_of_earlier()
 
     async def _tell_of_earlier(self) -> None:
@@ -134,6 +134,10 @@ class Conversation(KeepsPlace):
             await self.restore(self._older)
         else:
             await self.clear()
+
+    async def all_is_indexed(self) -> None:
+        """What was said of notes that are not indexed yet holds no longer."""
+        await self.query("Note.passing").remove()
 
     async def clear(self) -> None:
         """No turns at all."""

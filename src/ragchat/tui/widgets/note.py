@@ -13,7 +13,7 @@ class Note(Horizontal):
     """Labels of one answer share a column, as wide as the widest of them."""
 
     def __init__(self, line: Line, label_width: int) -> None:
-        super().__init__()
+        super().__init__(classes="passing" if line.passing else None)
         self._line = line
         self._label_width = label_width
 

@@ -151,8 +151,13 @@ class SourcesPanel(VerticalScroll):
         if evidence.dropped:
             return Content("Not one source fits the model's window; these were near enough:")
         if evidence.trace is None:
+            nearest = evidence.nearest
             return Content.assemble(
                 "No source was near enough.\n\n",
+                (
+                    f"nearest    {nearest:.3f} {closeness_bar(nearest)}\n" if nearest is not None else "",
+                    "$quiet",
+                ),
                 (f"threshold  {evidence.threshold:.3f} {closeness_bar(evidence.threshold)}", "$quiet"),
             )
         if evidence.nearest is None:

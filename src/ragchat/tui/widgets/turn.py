@@ -205,22 +205,27 @@ class TurnView(Vertical):
         """The question could not be asked at all."""
         await self._end_stream()
         self._fold.end(None)
-        self._say("✗ not answered")
+        self._say(turn_notes.NOT_ANSWERED)
         await self._show_notes(turn_notes.notes_of_error(error))
 
-    async def restore(self, turn: Turn, evidence: Evidence) -> None:
+    async def restore(self, turn: Turn, evidence: Evidence | None) -> None:
         """An earlier turn, as it was shown."""
         from ragchat.answering.citations import attach_citations
 
         self.evidence, self.kept = evidence, turn
         self.text = turn.text or ""
         if self.text:
-            citations = attach_citations(self.text, len(evidence.sources))
+            citations = attach_citations(self.text, len(turn.sources))
             body = await self._mount_body()
             await body.settle(with_marks(self.text, citations, turn.support))
         self._head_static.update(self._head(turn_notes.outcome_of_turn(turn)))
         support = support_note(self.text, turn.support)
         await self._show_notes([*support, *turn_notes.notes_of_turn(turn)])
+
+    @property
+    def was_asked(self) -> bool:
+        """Whether the notes were searched for it, or are being searched."""
+        return self.evidence is not None and (self.kept is None or self.kept.was_asked)
 
     @property
     def kept_id(self) -> str:

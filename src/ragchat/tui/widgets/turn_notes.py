@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.style import Style
 
 from ragchat.answering.coverage import coverage_line
+from ragchat.answering.past_gate import past_gate_line
 from ragchat.answering.receipt import receipt_line
-from ragchat.answering.turn import dropped_by
-from ragchat.tui.formatting import admitting, beginning, one_line, quoted, section_name, shown, with_keys
+from ragchat.answering.refusal import admitting
+from ragchat.answering.turn import TurnSource, dropped_by, source_of
+from ragchat.tui.empty import KINDS
+from ragchat.tui.formatting import beginning, one_line, quoted, shown, with_keys
 from ragchat.tui.keys import key_for
 from ragchat.tui.offers import Offer, offer_of
 
@@ -19,22 +22,24 @@ if TYPE_CHECKING:
     from ragchat.answering.events import Answer
     from ragchat.answering.turn import Turn
     from ragchat.errors import RagchatError
-    from ragchat.retrieval.trace import Candidate, RetrievalTrace
+    from ragchat.retrieval.trace import RetrievalTrace
 
 _QUIET = "$quiet"
 _NO_EVIDENCE = "the passages that were sent are listed, but are no evidence"
 _WHEN_WHOLE = "asked again by itself when all notes are indexed"
 _ASK_AGAIN = "not all notes are indexed yet: ask again later for the others"
 _CUT = "the server cut the prompt: what it cut was not read, so do not trust this answer"
+NOT_ANSWERED = "✗ not answered"
 _STOP = Content.styled("■", "$warning")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One note: a short label and the words beside it."""
+    """One note: a short label and the words beside it. passing: it holds only until the index is whole."""
 
     label: Content
     words: Content
+    passing: bool = False
 
 
 def _key(key: str) -> Content:
@@ -52,7 +57,11 @@ def outcome_of_answer(answer: Answer) -> Content:
 
 def outcome_of_turn(turn: Turn) -> Content:
     """The same for an earlier turn, with when it was asked."""
-    line = _outcome(turn.outcome, turn.answered_by, turn.model, turn.abstained, turn.seconds)
+    line = (
+        _outcome(turn.outcome, turn.answered_by, turn.model, turn.abstained, turn.seconds)
+        if turn.was_asked
+        else Content.styled(NOT_ANSWERED, _QUIET)
+    )
     return line + Content.styled(f" · {shown(turn.asked_at[:16].replace('T', ' '))}", _QUIET)
 
 
@@ -82,6 +91,8 @@ def notes_of_answer(answer: Answer) -> list[Line]:
         lines.append(Line(_STOP, Content("stopped by you: the part above is kept")))
     if answer.error:
         lines.append(_wrong(answer.error))
+    if told := past_gate_line(answer.trace):
+        lines.append(_look(told))
     if answer.invalid_citations:
         marks = ", ".join(f"[{number}]" for number in answer.invalid_citations)
         lines.append(_wrong(f"no source has the number {marks}"))
@@ -95,7 +106,8 @@ def notes_of_answer(answer: Answer) -> list[Line]:
     if answer.hint and (offer is None or offer.kind == "admit"):
         lines.append(_next(answer.hint))
     if answer.trace.coverage.pending:
-        lines.append(_look(_WHEN_WHOLE if answer.outcome == "refused" else _ASK_AGAIN))
+        waiting = _look(_WHEN_WHOLE if answer.outcome == "refused" else _ASK_AGAIN)
+        lines.append(replace(waiting, passing=True))
     if offer is not None and offer.kind != "admit":
         lines.append(_offered(offer))
     if receipt := receipt_line(answer):
@@ -106,11 +118,18 @@ def notes_of_answer(answer: Answer) -> list[Line]:
 def notes_of_turn(turn: Turn) -> list[Line]:
     """The same for an earlier turn."""
     lines: list[Line] = []
-    if turn.message:
+    if turn.outcome == "refused" and turn.nearest is not None:
+        lines.append(_verdict(turn.message or ""))
+        lines += _nearest(turn.nearest, turn.threshold, turn.threshold_from)
+    elif turn.message:
         refused = turn.outcome == "refused"
         lines.append(_wrong(beginning(turn.message, characters=240)) if refused else _look(turn.message))
     if turn.error:
         lines.append(_wrong(turn.error))
+    if turn.hint and not turn.was_asked:
+        lines.append(_next(turn.hint))
+    if turn.past_gate:
+        lines.append(_look(turn.past_gate))
     if turn.abstained:
         lines.append(_look(_NO_EVIDENCE))
     if turn.truncated:
@@ -156,34 +175,19 @@ def _receipt(receipt: str) -> Line:
 
 def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
     """The message, the nearest passage, what would have admitted it, and the two ways on."""
-    verdict = Line(Content.styled("✗", "$error"), Content.styled(beginning(message, characters=240), "bold"))
-    if trace.nearest is None:
+    verdict = _verdict(message)
+    candidate = trace.nearest_candidate
+    if candidate is None:
         if trace.filters:
             return [verdict, _look(f"no passage of the notes lies in {trace.filters}")]
+        if not trace.coverage.total:
+            return [verdict, Line(_key(key_for("chat.reindex")), Content(f"reads the folder again: {KINDS}"))]
         return [verdict, _look("nothing in the notes resembles it at all")]
-    nearest = min(trace.candidates, key=lambda candidate: candidate.distance)
-    threshold = trace.threshold
-    story = shown(threshold.story).replace(" %", "\N{NO-BREAK SPACE}%")
-    origin = f"{threshold.origin}: {story}" if story else threshold.origin
+    nearest = source_of(candidate, number=0, cited=False)
     inspect = Style.from_meta({"@click": "screen.inspect"})
     lines = [
         verdict,
-        Line(
-            Content("nearest"),
-            Content.assemble(
-                *_passage(nearest),
-                (f" at {nearest.distance:.3f}", "bold"),
-                (f"  “{quoted(nearest.chunk.content, 110)}”", _QUIET),
-            ),
-        ),
-        Line(
-            Content("why"),
-            Content.assemble(
-                f"a threshold of {admitting(nearest.distance):.3f} would admit it; it is "
-                f"{threshold.value:.3f} ",
-                (f"({origin})", _QUIET),
-            ),
-        ),
+        *_nearest(nearest, trace.threshold.value, trace.threshold.told_from),
         Line(
             _key(key_for("chat.inspect")),
             Content.assemble((f"shows all {len(trace.candidates)} candidates", inspect)),
@@ -195,15 +199,43 @@ def _refusal(message: str, trace: RetrievalTrace) -> list[Line]:
         lines.append(
             Line(
                 _key(key_for("chat.take_offer")),
-                Content.assemble((offer, admit), *_passage(trace.literal.candidate)),
+                Content.assemble(
+                    (offer, admit), *_passage(source_of(trace.literal.candidate, number=0, cited=False))
+                ),
             )
         )
     return lines
 
 
-def _passage(candidate: Candidate) -> list[tuple[str, str]]:
-    section = section_name(candidate.chunk.section)
-    parts = [(one_line(candidate.chunk.document, 120), "bold")]
+def _verdict(message: str) -> Line:
+    return Line(Content.styled("✗", "$error"), Content.styled(beginning(message, characters=240), "bold"))
+
+
+def _nearest(nearest: TurnSource, threshold: float, threshold_from: str) -> list[Line]:
+    """The nearest passage, and what would have admitted it."""
+    origin = shown(threshold_from).replace(" %", "\N{NO-BREAK SPACE}%")
+    return [
+        Line(
+            Content("nearest"),
+            Content.assemble(
+                *_passage(nearest),
+                (f" at {nearest.distance:.3f}", "bold"),
+                (f"  “{quoted(nearest.quote, 110)}”", _QUIET),
+            ),
+        ),
+        Line(
+            Content("why"),
+            Content.assemble(
+                f"a threshold of {admitting(nearest.distance):.3f} would admit it; it is {threshold:.3f} ",
+                (f"({origin})" if origin else "", _QUIET),
+            ),
+        ),
+    ]
+
+
+def _passage(source: TurnSource) -> list[tuple[str, str]]:
+    section = one_line(source.section, 200)
+    parts = [(one_line(source.document, 120), "bold")]
     if section:
         parts.append((f" · {section}", ""))
     return parts
