@@ -81,7 +81,7 @@ async def test_a_refusal_comes_back_with_its_nearest_passage_and_why() -> None:
             assert why in told
         assert "nearest 0.662" in stage.words("#sources")
         exported = export_markdown(kept(stage), Path("/notes"))
-        assert "Nearest: [house/lease.md](<file:///notes/house/lease.md#char=68,166>)" in exported
+        assert r"Nearest: [house/lease\.md](<file:///notes/house/lease.md#char=68,166>)" in exported
         assert "> The term begins on 1 April 2024" in exported
         assert "threshold of 0.662 would admit it; it is 0.520" in exported
 
