@@ -55,7 +55,7 @@ def test_the_settings_of_the_readme_can_be_loaded(tmp_path: Path) -> None:
     settings = load_settings(environ={}, config_file=file)
     assert settings.notes.exclude == ("drafts/", "*.log")
     changed, problems = read_keymap(settings.keys)
-    assert changed == {"viewer.back": "q,x", "chat.inspect": "f12"}
+    assert changed == {"viewer.back": "x,q,escape", "chat.inspect": "f12"}
     assert problems == ()
 
 

@@ -21,10 +21,10 @@ Made by `python -m docs.make tables` from the program; `F1` shows the same with 
 ```toml
 [keys]
 chat.inspect = "f12"
-viewer.back = "q, x"
+viewer.back = "x, q, escape"
 ```
 
-An entry that cannot be taken costs one line when the screen opens, and the default stays.
+An entry replaces the default keys of its action: name those that shall stay, as `escape` here. An entry that cannot be taken costs one line when the screen opens, and the default stays.
 """  # noqa: E501 -- a line of Markdown is a paragraph
 
 _SETTINGS = """# Settings
@@ -37,6 +37,8 @@ A setting is given in four places; the later ones win: the default, `config.toml
 [retrieval]
 threshold = 0.5
 ```
+
+A theme chosen with `ctrl+t` or by its name in `ctrl+p` is written there too, as `screen.theme`. Where the environment or `--set` names one, it is on until you leave.
 
 A name that does not exist, or a value that does not fit, is told with its line and what would fit.
 """  # noqa: E501 -- a line of Markdown is a paragraph

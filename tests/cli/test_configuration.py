@@ -12,6 +12,7 @@ from ragchat.embedding import registry
 from ragchat.embedding.packaged import MINILM
 from ragchat.errors import EmbedderUnavailable
 from ragchat.settings_schema import setting_types
+from ragchat.tui.keymap import read_keymap
 from tests.cli.conftest import Ragchat
 from tests.doubles import WordEmbedder
 from tests.ollama_server import OllamaTestServer, TestModel
@@ -231,6 +232,22 @@ def test_config_keys_prints_every_action_and_what_the_file_changes(ragchat: Ragc
     rows = json.loads(ragchat("config", "keys", "--json").out)
     back = next(row for row in rows if row["action"] == "viewer.back")
     assert (back["keys"], back["changed"]) == (["x"], True)
+    assert "replaces the keys of the action" in told.err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ("chat.exprt", "ragchat config keys lists them"),
+        ("chat.calibrat", "did you mean chat.calibrate?"),
+        ("viewr.back", "did you mean viewer.back?"),
+        ("viewer.nxt_source", "did you mean viewer.next_source?"),
+        ("nothing.at_all", "ragchat config keys lists them"),
+    ],
+)
+def test_the_nearest_action_is_named_and_none_that_is_far(wrong: str, told: str) -> None:
+    _, problems = read_keymap({wrong: "x"})
+    assert problems == (f"[keys] {wrong}: there is no such action; {told}",)
 
 
 def test_config_set_gives_an_action_other_keys(ragchat: Ragchat, file: Path) -> None:

@@ -10,8 +10,9 @@ import pytest
 from textual.color import Color
 
 from ragchat import paths
+from ragchat.settings_file import write_entry
+from ragchat.settings_loader import config_file_path, load_settings
 from ragchat.tui.default_theme import DEFAULT, VARIABLES, has_sixteen_colors
-from ragchat.tui.recent import remember_theme, remembered_theme
 from ragchat.tui.themes import ThemeError, load_shelf, read_theme, theme_of
 from tests.tui.stage import Stage, on_stage
 
@@ -158,8 +159,8 @@ async def test_a_terminal_of_sixteen_colours_gets_its_own_unless_a_theme_was_cho
     async with on_stage() as stage:
         await stage.opened()
         assert stage.app.theme == "terminal"
-    remember_theme("nord")
-    async with on_stage() as stage:
+    write_entry("screen.theme", "nord")
+    async with on_stage(theme="nord", settings=load_settings(environ={})) as stage:
         await stage.opened()
         assert stage.app.theme == "nord"
 
@@ -188,7 +189,33 @@ async def test_a_theme_is_found_by_its_name_as_one_types_and_previewed() -> None
         await stage.pilot.press("backspace", "enter")
         await stage.until(lambda: stage.app.screen is stage.app.chat, "the choice")
         assert stage.app.theme == "solarized-light"
-        assert remembered_theme() == "solarized-light"
+        settings = load_settings(environ={})
+        assert settings.screen.theme == stage.app.settings.screen.theme == "solarized-light"
+        assert settings.origins["screen.theme"] == str(config_file_path())
+        await stage.pilot.press("f9", "end")
+        await stage.until(lambda: "  theme " in stage.text(), "the end of the list")
+        line = next(line for line in stage.text().split("\n") if "  theme " in line)
+        assert line.split()[1:4] == ["theme", "solarized-light", "file"]
+
+
+async def test_a_theme_chosen_over_one_of_the_environment_is_not_kept_and_says_so() -> None:
+    settings = load_settings(environ={"RAGCHAT_SCREEN_THEME": "nord"})
+    async with on_stage(theme="nord", settings=settings) as stage:
+        await stage.opened()
+        await stage.pilot.press("ctrl+t", *"light so", "enter")
+        await stage.until(lambda: "RAGCHAT_SCREEN_THEME names nord" in stage.words("Toast"), "the word")
+        assert not config_file_path().exists()
+
+
+async def test_a_theme_that_cannot_be_kept_is_on_all_the_same(home: Path) -> None:
+    config_file_path().parent.mkdir(parents=True)
+    config_file_path().write_text("[screen\n")
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("ctrl+t", *"light so", "enter")
+        await stage.until(lambda: "is not kept" in stage.words("Toast"), "the word")
+        assert stage.app.theme == "solarized-light"
+    assert config_file_path().read_text() == "[screen\n"
 
 
 LEASE = "When does the lease end?"

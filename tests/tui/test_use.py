@@ -18,6 +18,7 @@ import ragchat.tui
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved
 from ragchat.errors import IndexCorrupt, IndexStale
 from ragchat.settings import ScreenSettings, Settings
+from ragchat.settings_loader import load_settings
 from ragchat.tui.app import RagchatApp
 from ragchat.tui.recent import recent_folders
 from ragchat.tui.screens.viewer import ViewerScreen
@@ -195,7 +196,7 @@ async def test_a_chosen_theme_is_there_again_unless_the_settings_name_one() -> N
         await stage.pilot.press("ctrl+t", "up", "enter")
         chosen = stage.app.theme
         assert chosen != "ragchat-dark"
-    assert RagchatApp(None, Settings()).theme == chosen
+    assert RagchatApp(None, load_settings(environ={})).theme == chosen
     configured = Settings(screen=ScreenSettings("ragchat-light"), origins={"screen.theme": "config.toml"})
     assert RagchatApp(None, configured).theme == "ragchat-light"
 

@@ -68,7 +68,8 @@ def config_path() -> int:
 def config_set(key: str, value: str) -> int:
     """Write KEY = VALUE into the settings file; what else stands there stays as it is.
 
-    A key of the screen is set by its action: config set keys.viewer.back "q, x" (see: config keys).
+    A key of the screen is set by its action: config set keys.viewer.back "q, escape"; what is not named is
+    taken from it (see: config keys).
     """
     if key.startswith("keys."):
         from ragchat.cli.keys import set_keys

@@ -27,7 +27,8 @@ def print_keys(*, as_json: bool) -> int:
             place = row.place
         mark = "*" if row.action in changed else " "
         say(f"{mark} {' '.join(row.keys):14} {row.action:30} {row.description}")
-    note(f'give one other keys under [keys] in {config_file_path()}, as in viewer.back = "q, x"')
+    note(f'give one other keys under [keys] in {config_file_path()}, as in viewer.back = "q, escape"')
+    note("what is written there replaces the keys of the action: name those that shall stay, too")
     return 0
 
 

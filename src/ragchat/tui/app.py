@@ -14,7 +14,7 @@ from textual.screen import Screen
 from ragchat.tui import keys
 from ragchat.tui.default_theme import SIXTEEN, has_sixteen_colors
 from ragchat.tui.garbage import EVERY_SECONDS, Housekeeping
-from ragchat.tui.recent import is_first_start, remember_folder, remembered_theme
+from ragchat.tui.recent import is_first_start, remember_folder
 from ragchat.tui.screens.chat import ChatScreen
 from ragchat.tui.terminal_keys import read_alt_as_keys, read_alt_enter_as_new_line
 from ragchat.tui.themed_app import ThemedApp
@@ -68,9 +68,8 @@ class RagchatApp(ThemedApp):
         self.feed: Feed
         self._housekeeping = Housekeeping()
         self._wanted_theme = settings.screen.theme
-        if not self.theme_is_set:
-            own = SIXTEEN if has_sixteen_colors(os.environ) else settings.screen.theme
-            self._wanted_theme = remembered_theme() or own
+        if not self.theme_is_set and has_sixteen_colors(os.environ):
+            self._wanted_theme = SIXTEEN
         self.load_first_theme()
         keys.use({})
         self._key_problems: tuple[str, ...] = ()

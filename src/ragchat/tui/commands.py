@@ -126,14 +126,21 @@ def choose_theme(app: RagchatApp) -> None:
 
 
 def take_theme(app: RagchatApp, name: str) -> None:
-    """Put it on, from now on."""
-    from ragchat.tui.recent import remember_theme
+    """Put it on, and write it into the settings file: it is what `config` and F9 tell from now on."""
+    from ragchat.errors import RagchatError
+    from ragchat.tui import changing
 
     app.theme = name
-    remember_theme(name)
-    if app.theme_is_set:
-        text = f"{name} is on until you leave: the settings name {app.settings.screen.theme}."
+    fixed = changing.origin_of(app.settings, "screen.theme", demo=app.demo)
+    if fixed not in ("default", "file"):
+        text = f"{name} is on until you leave: {fixed} names {app.settings.screen.theme}."
         app.notify(shown(text), markup=False)
+        return
+    try:
+        app.settings = changing.changed(app.settings, "screen.theme", name)
+    except RagchatError as error:
+        text = f"{name} is on until you leave, and is not kept: {error.message}"
+        app.notify(shown(text), severity="warning", markup=False)
 
 
 def _swatch(theme: Theme | None, name: str) -> Content:

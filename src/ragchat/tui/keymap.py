@@ -195,11 +195,21 @@ def _base(base: str, text: str, *, plain: bool) -> str:
     raise ValueError(f"there is no key {text[:30]!r}")
 
 
+def _nearest(action: str) -> str:
+    """The action that is meant: of its place where there is such a place; "" where none is near."""
+    place, _, name = action.partition(".")
+    names = [each.partition(".")[2] for each in keys.DEFAULTS if each.startswith(f"{place}.")]
+    if names:
+        near = difflib.get_close_matches(name, names, n=1, cutoff=0.65)
+        return f"{place}.{near[0]}" if near else ""
+    return next(iter(difflib.get_close_matches(action, list(keys.DEFAULTS), n=1, cutoff=0.75)), "")
+
+
 def _read(action: str, given: object) -> list[str]:
     """The keys given to an action. Raises ValueError with what is wrong."""
     if action not in keys.DEFAULTS:
-        near = difflib.get_close_matches(action, list(keys.DEFAULTS), n=1, cutoff=0.5)
-        meant = f"; did you mean {near[0]}?" if near else "; ragchat config keys lists them"
+        near = _nearest(action)
+        meant = f"; did you mean {near}?" if near else "; ragchat config keys lists them"
         raise ValueError(f"there is no such action{meant}")
     if isinstance(given, str):
         texts = [","] if given.strip() == "," else given.split(",")

@@ -1,4 +1,4 @@
-"""What the screen remembers between runs: the folders that were opened lately, the theme that was chosen."""
+"""What the screen remembers between runs: the folders that were opened lately, how fast it was."""
 
 from __future__ import annotations
 
@@ -17,27 +17,6 @@ _MEASURES = 50
 
 def _file() -> Path:
     return paths.data_dir() / "recent_folders.json"
-
-
-def _theme_file() -> Path:
-    return paths.data_dir() / "theme"
-
-
-def remembered_theme() -> str:
-    """The theme that was chosen on the screen; "" when none was."""
-    try:
-        return _theme_file().read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
-def remember_theme(name: str) -> None:
-    """Start with this theme from now on; not being able to is no reason to bother anyone."""
-    try:
-        paths.make_private_dir(paths.data_dir())
-        _theme_file().write_text(name, encoding="utf-8")
-    except (OSError, UnicodeError):
-        return
 
 
 def is_first_start() -> bool:

@@ -29,7 +29,7 @@ class ThemedApp(App[int]):
 
     @property
     def theme_is_set(self) -> bool:
-        """Whether the settings name a theme, which then comes before the one that was chosen here."""
+        """Whether the settings name a theme, which then comes before what suits the terminal."""
         return "screen.theme" in self.settings.origins
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
