@@ -238,7 +238,7 @@ EFFECTS: Mapping[str, Mapping[str, Effect]] = {
         "inspector.raise": says("0.520 → 0.525"),
         "inspector.reach": says("0.520 → 0.742", "end"),
         "inspector.to_line": says("the line · 6", "s"),
-        "inspector.apply": says("every threshold here moves by", "right"),
+        "inspector.apply": says("Every threshold here moves by", "right"),
         "inspector.put_back": Effect(lambda world: "0.520 → 0.525" not in world.stage.text(), ("right",)),
         "inspector.open": on(ViewerScreen),
         "inspector.sort": says("Candidates by fused"),

@@ -6,12 +6,14 @@ import json
 import math
 from dataclasses import replace
 
-from hypothesis import given
+import pytest
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ragchat.answering.events import SentRequest
 from ragchat.answering.report import search_json
-from ragchat.retrieval.calibrated import kept_calibration
+from ragchat.retrieval.adaptive import FolderGate, Usual
+from ragchat.retrieval.calibrated import Calibration, keep_calibration, kept_calibration, moved
 from ragchat.retrieval.gate import judge
 from ragchat.retrieval.trace import Threshold, ThresholdPart
 from ragchat.settings import RetrievalSettings
@@ -140,16 +142,87 @@ async def test_one_key_sets_the_line_and_one_puts_it_back() -> None:
         await stage.pilot.press("u")
         await stage.until(lambda: "Nothing to put back" in stage.text(), "the word")
         await stage.pilot.press("right", "right", "right", "right", "a")
-        await stage.until(lambda: "every threshold here moves by +0.020" in stage.text(), "the word")
+        await stage.until(lambda: "Every threshold here moves by +0.020" in stage.text(), "the word")
         index = stage.workspace.index()
         kept = kept_calibration(index)
         assert kept is not None
         assert kept.shift == 0.02
-        await stage.pilot.press("u")  # the line
-        assert "✓ 4 sent of 6 candidates" in stage.text()
-        await stage.pilot.press("u")  # what was set
+        await stage.until(
+            lambda: "(+0.020): 4 instead of 4 would be sent · set: ask again" in stage.text(), "set"
+        )
+        await stage.pilot.press("a")
+        await stage.until(lambda: "stands where it stood" in stage.text(), "the word")
+        await stage.pilot.press("right", "a")  # from where the question was judged, not from what was set
+        await stage.until(lambda: "(+0.025): 4 instead of 4 would be sent · set" in stage.text(), "set")
+        assert (kept_calibration(index) or kept).shift == 0.025
+        await stage.pilot.press("u")
         await stage.until(lambda: "back where it was" in stage.text(), "the word")
+        assert kept_calibration(index) == kept
+        assert "0.520 → 0.540 (+0.020): 4 instead of 4 would be sent · set" in stage.text()
+        await stage.pilot.press("left")
+        assert "nothing is kept" in stage.text()
+        await stage.pilot.press("u")  # the line
+        assert "0.520 → 0.540 (+0.020): 4 instead of 4 would be sent · set" in stage.text()
+        await stage.pilot.press("u")  # and what was set, with its line
+        await stage.until(lambda: "✓ 4 sent of 6 candidates" in stage.text(), "the line")
         assert kept_calibration(index) is None
+
+
+async def test_a_line_of_a_question_judged_before_the_threshold_moved_is_set_where_it_is_drawn() -> None:
+    threshold = Threshold(0.52, "calibrated", shift=0.3)  # judged under a shift that holds no more
+    script = saying(lambda trace: answer_of(replace(trace, threshold=threshold), "In March [1]."))
+    async with on_stage(Scene(script=script)) as stage:
+        await stage.opened()
+        index = stage.workspace.index()
+        keep_calibration(index, Calibration(0.1, "by others"))
+        await inspected(stage)
+        await stage.until(lambda: "has moved by -0.200 since: ask again" in stage.text(), "the word")
+        await stage.pilot.press("right", "a")
+        await stage.until(lambda: "Every threshold here moves by +0.205" in stage.words("Toast"), "the word")
+        assert (kept := kept_calibration(index)) is not None
+        assert kept.shift == 0.305
+        await stage.pilot.press("u")
+        await stage.until(lambda: "has moved by -0.200 since: ask again" in stage.text(), "the word")
+        assert kept_calibration(index) == Calibration(0.1, "by others")
+        await stage.pilot.press("a")  # as the question was judged
+        await stage.until(lambda: "since: ask again" not in stage.text(), "no word")
+        assert (kept := kept_calibration(index)) is not None
+        assert kept.shift == 0.3
+
+
+async def test_two_quick_presses_set_the_line_once() -> None:
+    async with on_stage() as stage:
+        await inspected(stage)
+        await stage.pilot.press("right", "a", "a", "a")
+        await stage.until(lambda: "(+0.005): 4 instead of 4 would be sent · set" in stage.text(), "the line")
+        await stage.pilot.press("u")
+        await stage.until(lambda: kept_calibration(stage.workspace.index()) is None, "putting it back")
+
+
+@given(
+    base=st.floats(0.2, 0.9),
+    parts=st.lists(st.floats(-0.4, 0.4), max_size=3),
+    shift=st.floats(0.0, 0.3),
+    line=st.floats(0.0, 1.0),
+)
+def test_the_shift_that_is_set_puts_the_questions_own_threshold_to_the_line(
+    base: float, parts: list[float], shift: float, line: float
+) -> None:
+    usual = Usual(0.5, 0.0, 0.1)
+    gate = FolderGate("late", base, base, 1.0, usual, {}, farthest=2.0, reach=base + 0.1, closest=0.2)
+    folder = Threshold(round(base, 3), "auto", gates=(gate,))
+
+    def judged(by: float) -> Threshold:
+        now = moved(folder, Calibration(by, ""))
+        shifts = now.gates[0].limited([ThresholdPart("wording", part) for part in parts])
+        value = now.gates[0].value(shifts)
+        return replace(now, value=value, gates=(), folders=now.gates[0].base, parts=shifts)
+
+    line, shift = round(line, 3), round(shift, 3)
+    wanted = judged(shift).shift_to(line)
+    assume(-base < wanted < 1.8 - base and line > 0.2)  # a base is a distance
+    told = judged(wanted).value
+    assert told == pytest.approx(line, abs=0.0025)
 
 
 async def test_a_fixed_threshold_is_left_alone_and_says_what_frees_it() -> None:

@@ -53,7 +53,7 @@ def moved(threshold: Threshold, calibration: Calibration | None) -> Threshold:
         for gate in threshold.gates
     )
     value = gates[0].base if gates else _within(threshold.value + shift)
-    return Threshold(value, "calibrated", calibration.detail, gates)
+    return Threshold(value, "calibrated", calibration.detail, gates, shift=shift)
 
 
 def _within(value: float) -> float:

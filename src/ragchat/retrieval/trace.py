@@ -66,6 +66,7 @@ class Threshold:
     detail: one line for the user, "5 % of 231 off-topic questions pass".
     gates: of a folder, what moves its threshold for a question; none where the number holds as it stands.
     folders: of a question whose threshold was moved, the folder's. parts: the shifts from there.
+    shift: what the user moved every threshold of the folder by, which is in all of these numbers.
     """
 
     value: float
@@ -74,6 +75,20 @@ class Threshold:
     gates: tuple[FolderGate, ...] = ()
     folders: float | None = None
     parts: tuple[ThresholdPart, ...] = ()
+    shift: float = 0.0
+
+    def shift_to(self, line: float) -> float:
+        """What the folder's shift must be so that this question's threshold stands at the line.
+
+        Where a limit holds the threshold, it leaves it only once the other parts lead to the line.
+        """
+        by = line - self.value
+        held = sum(part.shift for part in self.parts if part.name == LIMIT)
+        if held > 0 >= by:  # nothing leads below the closest
+            return round(self.shift + by, 3)
+        free = self.shift + by + held
+        reaching = max(self.shift, 0.0) + by  # the reach goes up with a shift, and never down
+        return round(max(free, reaching) if held < 0 < reaching else free, 3)
 
     @property
     def story(self) -> str:

@@ -33,7 +33,7 @@ _KEYS: dict[Order, Callable[[Candidate], float]] = {
 class Inspection:
     """value: where the threshold's line stands now. order, needle: what is listed, and how.
 
-    limit: at most so many passages are sent.
+    limit: at most so many passages are sent. kept_shift: of the folder now; None where it is not known.
     """
 
     def __init__(self, trace: RetrievalTrace, limit: int) -> None:
@@ -42,6 +42,34 @@ class Inspection:
         self.value = trace.threshold.value
         self.order: Order = "distance"
         self.needle = ""
+        self.kept_shift: float | None = None
+        self._lines = {trace.threshold.shift: trace.threshold.value}
+        """Where the line stood under each shift that the question was judged or set with."""
+
+    @property
+    def rest(self) -> float:
+        """Where the line stands when it is not held: as set here, else as the question was judged."""
+        as_judged = self.trace.threshold
+        shift = as_judged.shift if self.kept_shift is None else self.kept_shift
+        return self._lines.get(shift, as_judged.value)
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the line, moved from where the question was judged, was set as the folder's."""
+        return self.is_moved and self.value == self.rest
+
+    @property
+    def moved_since(self) -> float:
+        """How far every threshold was moved after the question was judged, other than here."""
+        if self.kept_shift is None or self.kept_shift in self._lines:
+            return 0.0
+        return round(self.kept_shift - self.trace.threshold.shift, 3)
+
+    def shift_to_set(self) -> float:
+        """The shift of the folder that puts this question's threshold to the line."""
+        shift = self.trace.threshold.shift_to(self.value)
+        self._lines.setdefault(shift, self.value)
+        return shift
 
     @property
     def is_moved(self) -> bool:

@@ -170,13 +170,22 @@ class SpanVerified(Told):
 
 
 class ThresholdSet(Told):
-    """What was done to the folder's threshold, and what it is now; error: it could not be done."""
+    """What was done to the folder's threshold, and what it is now; error: it could not be done.
+
+    done: "" where it was only looked at. shift: what the user's own choice moves it by now.
+    """
 
     def __init__(
-        self, session: Session, done: str, threshold: Threshold | None, error: RagchatError | None = None
+        self,
+        session: Session,
+        done: str,
+        threshold: Threshold | None,
+        shift: float,
+        error: RagchatError | None = None,
     ) -> None:
         self.done = done
         self.threshold = threshold
+        self.shift = shift
         self.error = error
         super().__init__(session)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -25,22 +26,29 @@ class Tuning:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._before: list[Calibration | None] = []
+        self._one_at_a_time = threading.Lock()
 
     @property
     def can_put_back(self) -> bool:
         """Whether something was set since the folder was opened."""
         return bool(self._before)
 
-    def shift(self, by: float, detail: str, post: Post) -> None:
-        """Move the folder's threshold on from where it stands; detail says why, in one line."""
+    def look(self, post: Post) -> None:
+        """Tell where the folder's threshold stands."""
+        self._do(lambda _: "", post, tell_errors=False)
+
+    def set(self, shift: float, detail: str, post: Post) -> None:
+        """Shift every threshold so far from the automatic one; detail says why, in one line."""
 
         def work(index: Index) -> str:
             from ragchat.retrieval.calibrated import Calibration, keep_calibration, kept_calibration
 
             self._require_free(index)
             before = kept_calibration(index)
-            total = round((before.shift if before else 0.0) + by, 3)
-            keep_calibration(index, Calibration(total, detail))
+            by = shift - (before.shift if before else 0.0)
+            if not round(by, 3):
+                return "so it is already"
+            keep_calibration(index, Calibration(shift, detail))
             self._before.append(before)
             return f"every threshold here moves by {by:+.3f}"
 
@@ -52,6 +60,8 @@ class Tuning:
         def work(index: Index) -> str:
             from ragchat.retrieval.calibrated import keep_calibration
 
+            if not self._before:
+                return "nothing is left to put back"
             keep_calibration(index, self._before[-1])
             self._before.pop()
             return "the threshold is back where it was"
@@ -71,20 +81,25 @@ class Tuning:
         if index.stamp is None:
             raise SetupError("nothing is indexed yet, so there is no threshold to move")
 
-    def _do(self, work: Callable[[Index], str], post: Post) -> None:
+    def _do(self, work: Callable[[Index], str], post: Post, *, tell_errors: bool = True) -> None:
         session = self._session
 
         def told() -> None:
+            from ragchat.retrieval.calibrated import kept_calibration
             from ragchat.retrieval.threshold import current_threshold
 
             try:
-                index = session.workspace.index()
-                done = work(index)
-                now = current_threshold(index, session.workspace.settings.retrieval)
+                with self._one_at_a_time:
+                    index = session.workspace.index()
+                    done = work(index)
+                    kept = kept_calibration(index)
+                    now = current_threshold(index, session.workspace.settings.retrieval)
             except Exception as error:  # noqa: BLE001, RUF100 -- a thread must tell, not die
-                told = ThresholdSet(session, "", None, as_ragchat_error(error))
+                if not tell_errors:
+                    return
+                told = ThresholdSet(session, "", None, 0.0, as_ragchat_error(error))
             else:
-                told = ThresholdSet(session, done, now)
+                told = ThresholdSet(session, done, now, kept.shift if kept else 0.0)
             try:
                 post(told)
             except RuntimeError:  # the screen has gone

@@ -207,8 +207,9 @@ class CalibrationScreen(Screen[None]):
         if not (self._has_questions and self._shift) or self._examined is None:
             self.notify("The line stands where it stood: ← → moves it.", severity="warning")
             return
-        now = replay(self._examined.asked, self._shift)
-        self._session.tuning.shift(self._shift, _why(now, len(self._examined.asked)), self.post_message)
+        now, threshold = replay(self._examined.asked, self._shift), self._examined.threshold
+        shift = round((threshold.shift if threshold else 0.0) + self._shift, 3)
+        self._session.tuning.set(shift, _why(now, len(self._examined.asked)), self.post_message)
 
     def action_put_back(self) -> None:
         """The line as it was; on a line that was not moved, what was set last."""

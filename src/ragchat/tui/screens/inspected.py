@@ -47,7 +47,7 @@ def head_of(inspection: Inspection, answer: Answer | None) -> Content:
             ("▲ ", "$warning"),
             (f"{threshold.value:.3f} → {inspection.value:.3f} ({inspection.shift:+.3f})", "bold"),
             f": {sent or 'nothing'} instead of {len(trace.sources) or 'nothing'} would be sent",
-            (" · nothing is kept", "$quiet"),
+            (" · set: ask again" if inspection.is_set else " · nothing is kept", "$quiet"),
         )
     elif trace.refused:
         outcome = Content.assemble(("✗ refused", "bold $error"), f": {_why(inspection)}")
@@ -85,6 +85,8 @@ def _measured(inspection: Inspection, answer: Answer | None) -> list[Content]:
     told = " · ".join(f"{name} {_took(timings[key])}" for key, name in _TIMED.items() if key in timings)
     story = f": {one_line(threshold.story, 120)}" if threshold.story else ""
     lines = [f"threshold {threshold.value:.3f}, {threshold.origin}{story}", *([told] if told else [])]
+    if since := inspection.moved_since:
+        lines[0] += f" · every threshold has moved by {since:+.3f} since: ask again"
     return [Content.styled(line, "$quiet") for line in lines]
 
 

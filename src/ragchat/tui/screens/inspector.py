@@ -65,6 +65,8 @@ class InspectorScreen(FindsWords):
         """Begin at the first row, or below the line where nothing was sent."""
         self._list.focus()
         self._draw()
+        if (session := self._ragchat.session) is not None and session.is_open:
+            session.tuning.look(self.post_message)
         if self._inspection.trace.refused and len(self._inspection.rows()) > 1:
             self._list.go(1)
 
@@ -108,9 +110,11 @@ class InspectorScreen(FindsWords):
         """Whether a key has anything to act on now."""
         inspection, session = self._inspection, self._ragchat.session
         if action == "screen.apply":
-            return inspection.is_moved
+            return inspection.value != inspection.rest or bool(inspection.moved_since)
         if action == "screen.put_back":
-            return inspection.is_moved or (session is not None and session.tuning.can_put_back)
+            return inspection.value != inspection.rest or (
+                session is not None and session.tuning.can_put_back
+            )
         if action in {"open", "screen.reach"}:
             return self._list.current is not None
         return True
@@ -136,18 +140,21 @@ class InspectorScreen(FindsWords):
     def action_apply(self) -> None:
         """Set the line as the folder's threshold."""
         inspection, session = self._inspection, self._ragchat.session
-        if not inspection.is_moved or session is None:
+        origin = inspection.trace.threshold.origin
+        if session is None or not self.offers("screen.apply"):
             self.notify("The line stands where it stood: ← → moves it.", severity="warning")
-        elif inspection.trace.threshold.origin == "provisional":
+        elif origin == "provisional":
             self.notify("Not before all notes are indexed: until then it is estimated.", severity="warning")
+        elif origin == "setting" and session.workspace.settings.retrieval.threshold == "auto":
+            self.notify("It was judged with a fixed threshold: ask the question again.", severity="warning")
         else:
-            session.tuning.shift(inspection.shift, "moved by hand in the inspector", self.post_message)
+            session.tuning.set(inspection.shift_to_set(), "moved by hand in the inspector", self.post_message)
 
     def action_put_back(self) -> None:
-        """The line as it was; on a line that was not moved, what was set last."""
-        session = self._ragchat.session
-        if self._inspection.is_moved:
-            self._inspection.move(self._inspection.trace.threshold.value)
+        """The line as it was; on a line that was not moved since, what was set last."""
+        session, inspection = self._ragchat.session, self._inspection
+        if inspection.value != inspection.rest:
+            inspection.move(inspection.rest)
             self._draw()
         elif session is not None and session.tuning.can_put_back:
             session.tuning.put_back(self.post_message)
@@ -160,10 +167,17 @@ class InspectorScreen(FindsWords):
             hint = f" {with_keys(error.hint)}" if error.hint else ""
             self.notify(f"Not set: {error.message}.{hint}", severity="error", markup=False)
             return
-        now = message.threshold
-        value = f" It is {now.value:.3f} now, {now.origin}." if now is not None else ""
-        self.notify(f"Set: {message.done}.{value} Questions asked from now on use it.", markup=False)
-        self.refresh_bindings()
+        inspection, now = self._inspection, message.threshold
+        was_at_rest = inspection.value == inspection.rest
+        inspection.kept_shift = message.shift
+        if not message.done:  # looked at: the line stays as the question was judged
+            self._draw()
+            return
+        if was_at_rest:  # what was put back takes its line along
+            inspection.move(inspection.rest)
+        self._draw()
+        value = f" The folder's is {now.value:.3f} now, {now.origin}." if now is not None else ""
+        self.notify(f"{_sentence(message.done)}.{value}", markup=False)
 
     def action_sort(self) -> None:
         """The next order."""
@@ -204,6 +218,10 @@ class InspectorScreen(FindsWords):
 
         text = json.dumps(search_json(self._inspection.trace), ensure_ascii=False, indent=2)
         self._ragchat.copy(text, "the search as JSON")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _ends(trace: RetrievalTrace) -> tuple[float, float]:
