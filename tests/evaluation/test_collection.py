@@ -55,6 +55,33 @@ def test_a_second_range_is_a_further_span_of_the_answer(notes: Path) -> None:
     assert when.golds == (Gold("lease.md", 9, 26), Gold("lease.md", 27, 42))
 
 
+def test_a_range_within_or_around_a_kept_one_takes_its_place(notes: Path) -> None:
+    collection = Collection(notes)
+    mark(collection, "When?", 9, 42)
+    assert mark(collection, "When?", 9, 26) == "span replaced"
+    (when,) = collected(collection).questions
+    assert when.golds == (Gold("lease.md", 9, 26),)
+    mark(collection, "When?", 30, 42)
+    assert mark(collection, "When?", 27, 42) == "span replaced"
+    (when,) = collected(collection).questions
+    assert when.golds == (Gold("lease.md", 9, 26), Gold("lease.md", 27, 42))
+    assert mark(collection, "When?", 9, 42) == "span replaced"
+    assert collection.undo()
+    (when,) = collected(collection).questions
+    assert when.golds == (Gold("lease.md", 9, 26), Gold("lease.md", 27, 42))
+
+
+def test_a_span_that_a_person_wrote_as_words_alone_stays_beside_a_new_one(notes: Path) -> None:
+    collection = Collection(notes)
+    mark(collection, "When?", 9, 42)
+    (line,) = collection.path.read_text().splitlines()
+    record = json.loads(line) | {"note": "mine"}
+    del record["from"], record["to"]
+    collection.path.write_text(json.dumps(record) + "\n")
+    assert mark(collection, "When?", 9, 26) == "span added"
+    assert json.loads(collection.path.read_text())["note"] == "mine"
+
+
 def test_the_last_mark_holds_and_can_be_taken_back(notes: Path) -> None:
     collection = Collection(notes)
     mark(collection, "When?", 9, 26)

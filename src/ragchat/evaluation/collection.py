@@ -25,7 +25,7 @@ COLLECTED_FILE = "questions.jsonl"
 REFUSAL_KIND = "near miss, marked in use"
 """What a person asks of the notes and marks so is near them: it counts as a near miss."""
 
-Marked = Literal["added", "span added", "replaced", "unchanged"]
+Marked = Literal["added", "span added", "span replaced", "replaced", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class Collection:
     def mark_answer(self, question: str, document: str, start: int, end: int, evidence: str) -> Marked:
         """This range of the document answers the question; a second range is a further span of the answer.
 
+        One that lies within a kept one, or around it, takes its place.
         evidence: the words of the range, document.text[start:end]. Space around them is left out.
         Raises UsageError for a range or a question without words, StorageFailed.
         """
@@ -64,10 +65,17 @@ class Collection:
             if before is None or not before.get("answerable", True):
                 record = _new(question) | {"answerable": True} | span
                 return record, "added" if before is None else "replaced"
-            known = [_span_of(one) for one in (before, *before.get("also", []))]
-            if _span_of(span) in known:
+            known = [before, *before.get("also", [])]
+            if _span_of(span) in map(_span_of, known):
                 return before, "unchanged"
-            return before | {"also": [*before.get("also", []), span]}, "span added"
+            apart = [one for one in known if not _nested(one, span)]
+            if len(apart) == len(known):
+                return before | {"also": [*before.get("also", []), span]}, "span added"
+            # The first span lies in the record itself, the others beside it.
+            first, *also = [span, *apart] if _nested(before, span) else [*apart, span]
+            kept = {name: value for name, value in before.items() if name != "also"}
+            kept |= {name: first[name] for name in span if name in first}
+            return kept | ({"also": also} if also else {}), "span replaced"
 
         return self._change(question, marked)
 
@@ -192,6 +200,15 @@ def _folded(question: str) -> str:
 
 def _span_of(fields: dict[str, Any]) -> tuple[object, ...]:
     return fields.get("document"), fields.get("from"), fields.get("to")
+
+
+def _nested(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether one of two ranges of the same document lies within the other, which is ours."""
+    start, end = one.get("from"), one.get("to")
+    if one.get("document") != other["document"] or not (isinstance(start, int) and isinstance(end, int)):
+        return False  # a person may have written words alone
+    outer = min(start, other["from"]), max(end, other["to"])
+    return outer in {(start, end), (other["from"], other["to"])}
 
 
 def _not_kept(path: Path, error: OSError) -> StorageFailed:

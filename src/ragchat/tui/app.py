@@ -45,7 +45,6 @@ class RagchatApp(ThemedApp):
     BINDINGS = keys.APP_KEYS
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012 -- Textual declares it
     TOOLTIP_DELAY = 1.0
-    NOTIFICATION_TIMEOUT = 6.0
 
     def __init__(
         self,
@@ -281,6 +280,7 @@ class RagchatApp(ThemedApp):
         """A letter on each place; typing it goes there."""
         from ragchat.tui.commands import jump
 
+        self.clear_notifications()  # they would lie over the letters
         jump(self)
 
     def action_command_palette(self) -> None:

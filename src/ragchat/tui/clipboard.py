@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 def _native_is_ours() -> bool:
     """Over ssh the native clipboard is the other machine's, which is not what the user means."""
     return not (os.environ.get("SSH_CONNECTION") or os.environ.get("SSH_TTY"))
+
+
+_warned: WeakSet[App[int]] = WeakSet()
+"""Apps that have told what OSC 52 means: once is enough."""
 
 
 def copy(app: App[int], text: str, what: str) -> None:
@@ -31,7 +36,6 @@ def copy(app: App[int], text: str, what: str) -> None:
             app.notify(f"Copied {size}.", markup=False)
             return
     app.copy_to_clipboard(text)
-    app.notify(
-        f"Asked the terminal to copy {size} (OSC 52). If nothing arrives, it does not allow that.",
-        markup=False,
-    )
+    hint = "" if app in _warned else " (OSC 52). If nothing arrives, it does not allow that"
+    _warned.add(app)
+    app.notify(f"Asked the terminal to copy {size}{hint}.", markup=False)

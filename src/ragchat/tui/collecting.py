@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _ANSWERS: dict[Marked, str] = {
     "added": "Kept as an answer to",
     "span added": "Kept as a further part of the answer to",
+    "span replaced": "Kept instead of the wider or narrower range, as an answer to",
     "replaced": "Kept as an answer, no longer as to be refused:",
     "unchanged": "That is already kept as an answer to",
 }
@@ -63,12 +64,12 @@ class Collecting:
 
     def _told(self, collection: Collection, done: str, question: str, marked: Marked) -> str:
         undo = "" if marked == "unchanged" else " u takes it back."
-        return f"{done} “{one_line(question, 80)}”. {self._counted(collection)}{undo}"
+        return f"{done} “{one_line(question, 30)}”. {self._counted(collection)}{undo}"
 
     @staticmethod
     def _counted(collection: Collection) -> str:
         counts = collection.counts()
-        return f"{count(counts.answerable, 'answer')} and {count(counts.unanswerable, 'refusal')} collected."
+        return f"{count(counts.answerable, 'answer')}, {count(counts.unanswerable, 'refusal')} collected."
 
     def _do(self, change: Callable[[Collection], str]) -> None:
         session = self._session

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from textual.app import App
-
 from ragchat import paths
 from ragchat.tui.default_theme import DEFAULT, SIXTEEN, VARIABLES
 from ragchat.tui.formatting import shown
+from ragchat.tui.toasts import TellingApp
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,8 +17,11 @@ if TYPE_CHECKING:
 
     from ragchat.settings import Settings
 
+_TOLD = 4
+"""Problems in one toast."""
 
-class ThemedApp(App[int]):
+
+class ThemedApp(TellingApp):
     """theme_names: those that can be chosen, known once `load_themes` was called."""
 
     settings: Settings
@@ -101,6 +103,9 @@ class ThemedApp(App[int]):
         return paths.bundled_themes_dir(), paths.config_dir() / "themes"
 
     def _tell(self, problems: Iterable[str], title: str) -> None:
-        """One line each."""
-        for problem in problems:
-            self.notify(shown(problem), title=title, severity="warning", markup=False, timeout=12)
+        """One line each, the first few in full."""
+        lines = [shown(problem) for problem in problems]
+        if more := len(lines) - _TOLD:
+            lines[_TOLD:] = [f"… and {more:,} more"] if more > 0 else []
+        if lines:
+            self.notify("\n".join(lines), title=title, severity="warning", markup=False, timeout=12)
