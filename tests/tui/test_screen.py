@@ -380,10 +380,33 @@ async def test_the_conversation_is_exported_beside_the_user(
         await stage.opened()
         await stage.ask("When does the lease end?")
         export(stage.app)
+        (tmp_path / "ragchat-notes-2.md").symlink_to(tmp_path / "elsewhere.md")
         export(stage.app)
-        await stage.until(lambda: "Exported to" in stage.text(), "the toast")
-    assert sorted(path.name for path in tmp_path.glob("*.md")) == ["ragchat-notes-2.md", "ragchat-notes.md"]
+        second = tmp_path / "ragchat-notes-3.md"
+        await stage.until(lambda: any(str(second) in toast.message for toast in stage.app._notifications))
+    names = ["ragchat-notes-2.md", "ragchat-notes-3.md", "ragchat-notes.md"]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix == ".md") == names
     assert "31 March 2027" in (tmp_path / "ragchat-notes.md").read_text(encoding="utf-8")
+
+
+async def test_no_turn_is_exported_to_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ragchat.tui.commands import export
+
+    monkeypatch.chdir(tmp_path)
+    async with on_stage() as stage:
+        await stage.opened()
+        export(stage.app)
+        await stage.until(lambda: "no turn to export yet" in stage.text(), "the word")
+    assert list(tmp_path.glob("*.md")) == []
+
+
+async def test_the_key_bar_offers_what_a_refusal_needs_and_no_code_without_code() -> None:
+    async with on_stage(size=NARROW) as stage:
+        await stage.opened()
+        await stage.ask("Why is the sky blue?")
+        await stage.pilot.press("tab")
+        await stage.until(lambda: "x Must refuse" in stage.text(), "the key")
+        assert "c Code" not in stage.text()
 
 
 async def test_an_export_never_lands_among_the_notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from inspect import isawaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,7 +13,7 @@ from textual.content import Content
 
 from ragchat import paths
 from ragchat.errors import RagchatError
-from ragchat.tui.formatting import folder_name, shown
+from ragchat.tui.formatting import shown
 
 if TYPE_CHECKING:
     from textual.theme import Theme
@@ -214,13 +216,16 @@ def export(app: RagchatApp) -> None:
     session = app.session
     assert session is not None
     try:
+        if not session.talks.current.turns():
+            app.notify("There is no turn to export yet.", severity="warning")
+            return
         text = session.talks.current.export_markdown(session.folder)
-        path = _free_name(_outside(session.folder), f"ragchat-{session.folder.resolve().name or 'notes'}")
-        path.write_text(text, encoding="utf-8")
+        stem = f"ragchat-{session.folder.resolve().name or 'notes'}"
+        path = _write_anew(_outside(session.folder), stem, text)
     except (RagchatError, OSError) as error:
         app.notify(f"Not exported: {shown(str(error))}", severity="error", markup=False)
     else:
-        app.notify(f"Exported to {folder_name(path)}", markup=False, timeout=10)
+        app.notify(f"Exported to {shown(str(path.absolute()))}", markup=False, timeout=10)
 
 
 def _outside(notes: Path) -> Path:
@@ -230,13 +235,14 @@ def _outside(notes: Path) -> Path:
     return next(outside, paths.data_dir())
 
 
-def _free_name(folder: Path, stem: str) -> Path:
-    """`stem.md`, else `stem-2.md`, …"""
-    path, number = folder / f"{stem}.md", 1
-    while path.exists():
-        number += 1
-        path = folder / f"{stem}-{number}.md"
-    return path
+def _write_anew(folder: Path, stem: str, text: str) -> Path:
+    """To `stem.md`, else to `stem-2.md`, …: never over a file or through a link that is there."""
+    for number in itertools.count(1):
+        path = folder / (f"{stem}.md" if number == 1 else f"{stem}-{number}.md")
+        with suppress(FileExistsError), path.open("x", encoding="utf-8") as file:
+            file.write(text)
+            return path
+    raise AssertionError
 
 
 def clear(app: RagchatApp) -> None:

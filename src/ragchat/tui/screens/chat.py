@@ -112,6 +112,8 @@ class ChatScreen(ActsOnTurns):
             return evidence is not None and bool(evidence.sources)
         if action.endswith("inspect"):
             return evidence is not None and evidence.trace is not None
+        if action.endswith(("copy_turn", "copy_code")):
+            return self.can_copy(code=action.endswith("copy_code"))
         if action == "follow_up":
             return bool(self.conversation.turns)
         if action == "take_offer":

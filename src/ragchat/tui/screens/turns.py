@@ -74,6 +74,15 @@ class ActsOnTurns(AsksQuestions):
         limit = self.ragchat.settings.retrieval.sources
         self.app.push_screen(InspectorScreen(evidence.trace, selected.answer, limit))
 
+    def can_copy(self, *, code: bool) -> bool:
+        """Whether the selected turn holds words to copy, or a block of code."""
+        turn = self.conversation.selected
+        if turn is None or not code:
+            return turn is not None and bool(turn.copyable)
+        from ragchat.answering.markdown import code_blocks
+
+        return bool(code_blocks(turn.text))
+
     def action_copy_turn(self) -> None:
         """Copy the selected turn's answer."""
         if (turn := self._selected()) is not None:
