@@ -33,7 +33,7 @@ def fitting(name: str, kind: Any) -> st.SearchStrategy[Any]:
     if get_origin(kind) is tuple:
         item = st.text(
             st.characters(exclude_characters=os.pathsep + "\0", exclude_categories=["Cs"]), min_size=1
-        )
+        ).filter(lambda text: "[" not in text)  # a whole list may be written so
         return st.lists(item, max_size=3).map(tuple)
     if get_args(kind):
         return st.one_of(*(fitting(name, alternative) for alternative in get_args(kind)))

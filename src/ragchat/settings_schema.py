@@ -10,6 +10,7 @@ import ast
 import inspect
 import math
 import os
+import tomllib
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
@@ -149,11 +150,12 @@ def typed(kind: Any, value: object) -> object | None:
 
 
 def spelled(kind: Any, text: str) -> object | None:
-    """The value of this type that a text spells, or None. A list is written a:b, as PATH is."""
+    """The value of this type that a text spells, or None. A list is a:b, as PATH is, or ["a", "b"]."""
     if get_origin(kind) is Literal or kind is str:
         return typed(kind, text)
     if get_origin(kind) is tuple:
-        return tuple(item for item in text.split(os.pathsep) if item)
+        listed = _listed(text)
+        return tuple(item for item in text.split(os.pathsep) if item) if listed is None else listed
     if get_args(kind):
         return _first(spelled(alternative, text) for alternative in get_args(kind))
     if kind is bool:
@@ -163,6 +165,15 @@ def spelled(kind: Any, text: str) -> object | None:
         return typed(kind, kind(text))
     except ValueError:
         return None
+
+
+def _listed(text: str) -> tuple[str, ...] | None:
+    """A list as the file has it, [] too; None for anything else, such as the pattern [ab]*.md."""
+    try:
+        value = tomllib.loads(f"value = {text.strip()}")["value"]
+    except (ValueError, RecursionError):
+        return None
+    return tuple(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else None
 
 
 def _first(fitted: Iterator[object | None]) -> object | None:

@@ -57,6 +57,17 @@ def test_set_keeps_what_else_stands_there(ragchat: Ragchat, file: Path) -> None:
     assert json.loads(ragchat("config", "--json").out)["retrieval.threshold"]["value"] == 0.55
 
 
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [("[]", []), ('["*.log", "tmp/"]', ["*.log", "tmp/"]), ("[ab]*.md", ["[ab]*.md"]), ("", [])],
+)
+def test_a_list_is_set_as_the_file_has_it_and_emptied(
+    ragchat: Ragchat, file: Path, value: str, written: list[str]
+) -> None:
+    assert ragchat("config", "set", "notes.exclude", value).code == 0
+    assert tomllib.loads(file.read_text()) == {"notes": {"exclude": written}}
+
+
 def test_set_makes_the_file(ragchat: Ragchat, tmp_path: Path) -> None:
     assert ragchat("config", "set", "chunking.header", "no").code == 0
     assert tomllib.loads((tmp_path / "config/config.toml").read_text()) == {"chunking": {"header": False}}

@@ -102,3 +102,34 @@ def test_a_name_may_look_like_a_range(ragchat: Ragchat, notes: Path, written: st
     (notes / "rents.csv").write_text("item,price\nflat,900\n")
     ragchat("index")
     assert ragchat("show", written).out == shown
+
+
+def test_a_deleted_note_is_not_taken_for_its_neighbour(ragchat: Ragchat, notes: Path) -> None:
+    for day in (1, 2):
+        (notes / f"2024-10-0{day}-walk.md").write_text("# Walk\n\nWe went out.\n")
+    (notes / "2024-10-19-fair.md").write_text("# Fair\n\nIt rained.\n")
+    ragchat("index")
+    (notes / "2024-10-19-fair.md").unlink()
+    ragchat("index")
+    told = ragchat("show", "2024-10-19-fair.md")
+    assert told.code == 2
+    assert "there is no note 2024-10-19-fair.md (any more)" in told.err
+    assert "did you mean" not in told.err
+
+
+def test_a_note_that_is_not_indexed_yet_names_the_command(ragchat: Ragchat, notes: Path) -> None:
+    ragchat("index")
+    (notes / "new.md").write_text("New.\n")
+    told = ragchat("show", "new.md")
+    assert f"hint: ragchat index -f {notes}" in told.err
+
+
+def test_without_a_folder_the_wrong_one_is_not_to_be_indexed(
+    ragchat: Ragchat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    monkeypatch.chdir(away)
+    told = ragchat("show", "house/lease.md")
+    assert told.code == 3
+    assert "hint: name the folder of the notes: -f FOLDER" in told.err

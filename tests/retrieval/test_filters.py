@@ -107,6 +107,7 @@ def test_days_from_the_first_to_before_the_last() -> None:
         (Filters(within=("hause/",)), "in:hause/: no note's name begins so; did you mean house/, "),
         (Filters(without=("leese.md",)), "-in:leese.md: no note's name begins so; did you mean lease.md"),
         (Filters(tags=("tex",)), "tag:tex: no note has this tag; did you mean Tax?"),
+        (Filters(tags=("zzzzzz",)), "tag:zzzzzz: no note has this tag$"),
         (Filters(within=("zzzzzz",)), "in:zzzzzz: no note's name begins so$"),
     ],
 )
@@ -114,6 +115,9 @@ def test_what_there_is_not_is_told_with_the_nearest_names(filters: Filters, mess
     with pytest.raises(UsageError, match=message.replace("?", r"\?")) as told:
         narrow(filters, NOTES)
     assert "in quotes" in str(told.value.hint)
+    wanted = "Tax" if filters.tags else "there are My notes/, house/"
+    assert wanted in told.value.hint
+    assert "ragchat" not in told.value.hint
 
 
 def test_a_folder_is_handed_on_by_its_name_and_all_notes_as_everything() -> None:

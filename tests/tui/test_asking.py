@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Markdown
 
 from ragchat.answering.events import AnswerEvent, AnswerText, Finished, Retrieved, Thinking, Waiting
-from ragchat.errors import EmbedderUnavailable, IndexMissing
+from ragchat.errors import EmbedderUnavailable, IndexMissing, UsageError
 from ragchat.tui.app import RagchatApp
 from ragchat.tui.widgets.answer_text import AnswerText as AnswerWidget
 from ragchat.tui.widgets.turn import TurnView
@@ -396,3 +396,15 @@ async def test_links_of_the_model_are_plain_text_and_only_our_marks_can_be_click
         assert links == ["link('ragchat-source:1')"]
         assert "[here](https://evil.example)" in stage.text()
         assert isinstance(body, Markdown)
+
+
+async def test_a_question_with_a_mistaken_filter_comes_back_to_be_mended() -> None:
+    def script(question: str, admit: frozenset[int], cancel: threading.Event) -> Iterator[AnswerEvent]:
+        yield from ()
+        raise UsageError("in:hause/: no note's name begins so", hint="there are house/")
+
+    async with on_stage(Scene(script=script)) as stage:
+        await stage.opened()
+        await stage.ask("in:hause/ When does the lease end?")
+        await stage.until(lambda: "no note's name begins so" in stage.text(), "the word")
+        assert stage.app.chat.prompt.text == "in:hause/ When does the lease end?"

@@ -12,10 +12,13 @@ def refusal_message(trace: RetrievalTrace) -> str:
     """`NO ANSWER: nothing under cosine distance 0.520 for "…"`: the whole question, on one line.
 
     `NO ANSWER: there are no notes …` over none; `NOT FOUND SO FAR: …` while notes wait to be indexed. Scripts
-    compare it, so that filters are told beside it, in the coverage.
+    compare it, so that filters are told beside it, in the coverage; but one that leaves none is the reason.
     """
     if any(candidate.verdict == "did not fit" for candidate in trace.candidates):
         return f'NO ANSWER: no source fits into the model\'s window for "{escape_line(trace.question)}"'
+    if trace.coverage.outside and trace.coverage.outside == trace.coverage.total:
+        left_out = escape_line(str(trace.filters))
+        return f'NO ANSWER: {left_out} leaves no notes to search for "{escape_line(trace.question)}"'
     if not trace.coverage.total and not trace.candidates:
         return f'NO ANSWER: there are no notes to search for "{escape_line(trace.question)}"'
     # Over a part of the notes nothing can be denied.

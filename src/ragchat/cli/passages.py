@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import shlex
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from ragchat.cli.opening import open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
 from ragchat.documents.locators import place_of
 from ragchat.errors import IndexMissing, UsageError
+from ragchat.index.scan import note_path
 
 if TYPE_CHECKING:
     from ragchat.answering.verification import VerifiedSpan
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _CITED = re.compile(r"#char=(?P<range>\d+,\d+)(?=&|\Z)")
 _RANGE = re.compile(r"(\d{1,18}),(\d{1,18})")
 _SHOWN = 240
+_ALIKE = 0.85
+"""So like is a name that was mistyped; less like are two notes of one series, one of them deleted."""
 _USE = "ragchat show house/lease.md --chars 1204,1690"
 
 
@@ -43,7 +47,7 @@ def show(
     """
     workspace = open_workspace(folder, settings_of(assignments))
     document = readable(document)
-    _require_index(workspace)
+    _require_index(workspace, named=folder is not None)
     if chars is None:
         document, chars = _cited(workspace, document)
     text = _text(workspace, document)
@@ -64,10 +68,13 @@ def show(
     return 0
 
 
-def _require_index(workspace: Workspace) -> None:
+def _require_index(workspace: Workspace, *, named: bool) -> None:
+    """named: whether the folder was; else it is the one that happens to be the current one."""
     if not workspace.has_index():
+        command = f"ragchat index -f {shlex.quote(str(workspace.folder))}"
         raise IndexMissing(
-            f"{workspace.folder} has no index yet", hint=f"ragchat index -f {workspace.folder}"
+            f"{workspace.folder} has no index yet",
+            hint=command if named else f"name the folder of the notes: -f FOLDER; or {command}",
         )
 
 
@@ -82,9 +89,15 @@ def _cited(workspace: Workspace, written: str) -> tuple[str, str | None]:
 def _text(workspace: Workspace, document: str) -> str:
     text = workspace.index().document_text(document)
     if text is None:
-        near = difflib.get_close_matches(document, list(workspace.index().sources()), n=1)
+        if note_path(workspace.folder, document).is_file():
+            hint = f"ragchat index -f {shlex.quote(str(workspace.folder))}"
+            raise UsageError(f"{document} is not in the index", hint=hint)
+        near = difflib.get_close_matches(document, list(workspace.index().sources()), n=1, cutoff=_ALIKE)
         meant = f"; did you mean {near[0]}?" if near else ""
-        raise UsageError(f"{document} is not in the index{meant}", hint="names begin at the notes folder")
+        raise UsageError(
+            f"there is no note {document} (any more) in {workspace.folder}{meant}",
+            hint="names begin at the notes folder; another one: -f FOLDER",
+        )
     return text
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _DATE = re.compile(r"(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?", re.ASCII)
 _EVERYTHING = frozenset({"", ".", "/"})
+_MOST_NAMED = 6
 _MOST_COMPARED = 20_000
 """Names that an unknown one is compared with."""
 
@@ -181,7 +182,7 @@ class _Names:
         meant = f"; did you mean {_either(near)}?" if near else ""
         raise UsageError(
             f"{of}{value}: no note's name begins so{meant}",
-            hint=f'ragchat status; to search for the words themselves, write "{of}{value}" in quotes',
+            hint=f"{_there(folders_of(self._names) or sorted(self._names))}; {_as_words(of, value)}",
         )
 
 
@@ -205,7 +206,7 @@ class _Tags:
             meant = f"; did you mean {_either(near)}?" if near else ""
             raise UsageError(
                 f"{of}{tag}: no note has this tag{meant}",
-                hint=f'to search for the words themselves, write "{of}{tag}" in quotes',
+                hint=f"{_there(sorted(self._written.values()), 'no tags')}; {_as_words(of, tag)}",
             )
         return frozenset[str]().union(*found)
 
@@ -236,6 +237,16 @@ def _without(coverage: Coverage, indexed: int, failed: int) -> Coverage:
 
 def _quoted(value: str) -> str:
     return f'"{value}"' if not value or " " in value or '"' in value else value
+
+
+def _there(names: list[str], nothing: str = "no notes") -> str:
+    """The names that could have been meant, as many as a line takes."""
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return f"there are {', '.join(names[:_MOST_NAMED])}{more}" if names else f"there are {nothing}"
+
+
+def _as_words(of: str, value: str) -> str:
+    return f'to search for the words themselves, write "{of}{value}" in quotes'
 
 
 def _either(names: list[str]) -> str:

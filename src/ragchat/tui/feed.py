@@ -197,7 +197,7 @@ class Feed:
             await self._screen.sources.show(turn.evidence)
 
     async def _ask_failed(self, turn: TurnView, error: RagchatError) -> None:
-        from ragchat.errors import IndexMissing, IndexStale
+        from ragchat.errors import IndexMissing, IndexStale, UsageError
 
         session = self._screen.session
         if isinstance(error, IndexMissing) and session is not None and session.indexing:
@@ -205,6 +205,9 @@ class Feed:
         if isinstance(error, IndexStale):
             self._show_stale(error)
         await turn.fail(error)
+        if isinstance(error, UsageError) and not self._screen.prompt.text:
+            # A filter is mistaken: it is to be mended, not typed again.
+            self._screen.prompt.give_back(turn.question)
         self._screen.conversation.show_beginning(turn)
         self._screen.refresh_bindings()
 
