@@ -234,3 +234,16 @@ async def test_a_long_conversation_draws_only_its_latest_turns_and_all_can_be_re
         await stage.until(
             lambda: questions(stage) == [f"question {n}" for n in range(26)], "the earlier turns"
         )
+
+
+async def test_nothing_is_offered_for_a_conversation_where_there_is_none() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await found(stage, 0)
+        await stage.until(lambda: "There is none yet." in stage.text(), "the words")
+        assert "F2 Rename" not in stage.text()
+        assert "F8 Delete" not in stage.text()
+        await stage.pilot.press("escape")
+        await stage.ask("When does the lease end?")
+        await found(stage, 1)
+        assert "F2 Rename" in stage.text()

@@ -10,9 +10,11 @@ import pytest
 
 from ragchat.index.progress import IndexProgress
 from ragchat.index.source import Source
+from ragchat.settings import Settings
 from ragchat.tui.pace import Pace, duration
 from ragchat.tui.screens.index_view import IndexScreen
-from ragchat.tui.shelved import counted, shelve
+from ragchat.tui.shelved import Shelved, counted, shelve
+from ragchat.tui.widgets.shelf_list import ShelfList
 from tests.tui.fake_workspace import FAILURES, FakeWorkspace, Scene
 from tests.tui.stage import NARROW, Stage, on_stage
 
@@ -141,3 +143,24 @@ async def test_enter_opens_the_file_or_says_why_not() -> None:
         await viewing(stage)
         await stage.pilot.press("enter")
         await stage.until(lambda: "cannot be opened" in stage.words("Toast"), "the word")
+
+
+async def test_a_long_name_is_whole_where_what_stands_behind_it_can_be_cut() -> None:
+    name = "project/meetings/2025-11-18-minutes-board.md"
+    row = Shelved("indexed", name, "markdown · 2025-11-18")
+    async with on_stage(Scene(failures=FAILURES), size=NARROW) as stage:
+        screen = await viewing(stage)
+        screen.query_one(ShelfList).show([row, *screen._rows])
+        await stage.pilot.pause()
+        assert f"{name}  markdown" in stage.text()
+
+
+def test_the_words_behind_a_name_are_explained() -> None:
+    source = Source("a.md", 1, 1, "d", "markdown/3", "indexed", dated="2026-03-01")
+    status = FakeWorkspace(Path("/n"), Settings(), Scene()).status()
+    (row,) = (each for each in shelve(status, {"a.md": source}) if each.name)
+    assert row.told == "markdown · 2026-03-01"
+    assert row.hint == (
+        "Read as markdown, by version 3 of its reader."
+        " 2026-03-01 is its date, for the filters after: and before:."
+    )

@@ -352,3 +352,10 @@ async def test_the_help_is_searched_by_keys_words_and_places() -> None:
         await stage.until(lambda: "1 found" in stage.text(), "one")
         assert "back to the quote" in stage.text()
         assert "ask the question" not in stage.text()
+
+
+async def test_a_heading_of_the_help_has_the_whole_column() -> None:
+    async with on_stage(size=(120, 100)) as stage:
+        await stage.opened()
+        await stage.pilot.press("f1", *"copy the path")
+        await stage.until(lambda: "Looking at the facts of a document" in stage.text(), "in one line")

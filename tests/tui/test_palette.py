@@ -200,3 +200,20 @@ async def test_a_question_is_answered_once() -> None:
             dialog.dismiss(True)
         await stage.until(lambda: stage.app.screen is stage.app.chat, "the main screen")
         assert answers == [True]
+
+
+async def test_the_palette_counts_what_is_found_of_all_names() -> None:
+    async with on_stage() as stage:
+        await stage.opened()
+        await stage.pilot.press("ctrl+p")
+        await stage.until(lambda: "names · several words narrow it" in stage.text(), "the names")
+        await stage.pilot.press(*"theme nord")
+        screen = stage.app.screen
+
+        def agrees() -> bool:
+            told = str(screen.query_one(".body", Static).content)
+            return told.startswith(f"{screen.query_one(OptionList).option_count} of ")
+
+        await stage.until(agrees, "the number of those that match")
+        await stage.pilot.press(*"xyz")
+        await stage.until(lambda: " 0 of " in stage.text(), "none")

@@ -49,7 +49,7 @@ def shelve(status: FolderStatus, sources: Mapping[str, Source]) -> list[Shelved]
         elif name in status.gaps:
             rest["in part"].append(Shelved("in part", name, "; ".join(status.gaps[name])))
         else:
-            rest["indexed"].append(Shelved("indexed", name, f"{source.extractor} · of {source.day}"))
+            rest["indexed"].append(_indexed(name, source))
     rest["skipped"] = [
         Shelved("skipped", "", f"{count(number, 'file')}: {why}", _HINTS.get(why, ""))
         for why, number in status.skipped.items()
@@ -57,6 +57,14 @@ def shelve(status: FolderStatus, sources: Mapping[str, Source]) -> list[Shelved]
     ]
     rest["failed"] = failed
     return [each for standing in STANDINGS for each in sorted(rest[standing], key=lambda row: row.name)]
+
+
+def _indexed(name: str, source: Source) -> Shelved:
+    kind, _, version = source.extractor.partition("/")
+    told = f"{kind} · {source.day}" if source.day else kind
+    read = f"Read as {kind}, by version {version} of its reader."
+    dated = f" {source.day} is its date, for the filters after: and before:." if source.day else ""
+    return Shelved("indexed", name, told, f"{read}{dated}")
 
 
 _HINTS = {

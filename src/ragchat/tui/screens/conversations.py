@@ -55,6 +55,10 @@ class ConversationsScreen(Dialog[str | None]):
         self._desk.look()
         self.set_interval(_EVERY_SECONDS, self._draw)
 
+    def offers(self, action: str) -> bool:
+        """What is done to a conversation needs one."""
+        return action not in ("rename", "forget") or self._highlighted() is not None
+
     def on_key(self, event: Key) -> None:
         """Up and down move in the list while one types."""
         options = self.query_one(OptionList)
@@ -134,6 +138,7 @@ class ConversationsScreen(Dialog[str | None]):
         options.set_options([Option(self._line(summary)) for summary in found])
         options.highlighted = at if found else None
         self.query_one(".body", Static).update(self._words(found))
+        self.refresh_bindings()
 
     def _words(self, found: tuple[Summary, ...]) -> Content:
         if self._renaming:

@@ -56,7 +56,7 @@ class TopicBlock(Static):
 
     def render(self) -> Table:
         """A column of keys, a column of words."""
-        table = Table.grid(padding=(0, 1))
+        table = Table.grid(padding=(0, 1), expand=True)
         table.title, table.title_justify = self._title, "left"
         table.title_style = self.get_component_rich_style("topic--title", partial=True)
         table.add_column(width=_KEY_CELLS, style=self.get_component_rich_style("topic--key", partial=True))

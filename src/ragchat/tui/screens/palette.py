@@ -126,10 +126,6 @@ class PaletteScreen(Dialog[Item | None]):
     def _add(self, items: list[Item]) -> None:
         self._items += items
         self._sought += [item.sought for item in items]
-        counted = count(len(self._items), "name")
-        self.query_one(".body", Static).update(
-            Content.styled(f"{counted} · several words narrow it", "$quiet")
-        )
 
     @work(exclusive=True, group="rank")
     async def _rank(self) -> None:
@@ -151,6 +147,13 @@ class PaletteScreen(Dialog[Item | None]):
         width = min(_WIDEST, self.app.size.width * 24 // 25) - _AROUND
         options.set_options([Option(_row(item, letters, width)) for item, letters in rows])
         options.highlighted = 0 if rows else None
+        self.query_one(".body", Static).update(Content.styled(self._counted(typed, len(rows)), "$quiet"))
+
+    def _counted(self, typed: str, shown: int) -> str:
+        names = count(len(self._items), "name")
+        if not typed.strip():
+            return f"{names} · several words narrow it"
+        return f"the best {shown} of {names}" if shown >= _MOST else f"{shown} of {names}"
 
 
 def _row(item: Item, letters: tuple[int, ...], width: int) -> Content:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rich.cells import set_cell_size
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
@@ -16,7 +16,8 @@ from ragchat.tui.shelved import GLYPHS, Shelved
 from ragchat.tui.widgets.row_list import RowList
 
 _STATE = 11
-_NAME_SHARE = 0.5
+_NAME_SHARE = 0.75
+"""Of the line, at most: what stands behind a name stands below the list too."""
 
 
 class ShelfList(RowList):
@@ -27,11 +28,13 @@ class ShelfList(RowList):
     def __init__(self) -> None:
         super().__init__("shelf")
         self._rows: Sequence[Shelved] = ()
+        self._longest = 0
 
     def show(self, rows: Sequence[Shelved]) -> None:
         """Other rows; the cursor stays on its document."""
         under = self.current
         self._rows = rows
+        self._longest = max((cell_len(one_line(row.name, 300)) for row in rows), default=0)
         if under is not None and under in rows:
             self.cursor = rows.index(under)
         self.renew()
@@ -54,6 +57,6 @@ class ShelfList(RowList):
         state = Segment(f"{GLYPHS[each.standing]} {each.standing:<{_STATE - 2}} ", troubled)
         if not each.name:
             return [state, Segment(one_line(each.told, 300), base)]
-        width = int((self.width - _STATE - 2) * _NAME_SHARE)
+        width = min(self._longest, int((self.width - _STATE - 2) * _NAME_SHARE))
         name = set_cell_size(one_line(each.name, 300), width)
-        return [state, Segment(name, base), Segment(f" {one_line(each.told, 300)}", quiet)]
+        return [state, Segment(name, base), Segment(f"  {one_line(each.told, 300)}", quiet)]
