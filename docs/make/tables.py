@@ -31,7 +31,7 @@ _SETTINGS = """# Settings
 
 Made by `python -m docs.make tables` from the program; `ragchat config` prints every value with where it comes from.
 
-A setting is given in four places; the later ones win: the default, `config.toml` (`ragchat config path` tells where it lies), the environment (`RAGCHAT_RETRIEVAL_THRESHOLD=0.5`, a list written `a:b`), and for one run `--set retrieval.threshold=0.5`. `ragchat config set retrieval.threshold 0.5` writes the file and keeps its comments:
+A setting is given in four places; the later ones win: the default, `config.toml` (`ragchat config path` tells where it lies), the environment (`RAGCHAT_RETRIEVAL_THRESHOLD=0.5`, a list written `a:b` or `["a", "b"]`, empty `[]`), and for one run `--set retrieval.threshold=0.5`. `ragchat config set retrieval.threshold 0.5` writes the file and keeps its comments:
 
 ```toml
 [retrieval]

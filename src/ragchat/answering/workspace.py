@@ -121,12 +121,14 @@ class Workspace(FolderModels):
         """
         from ragchat.index.indexer import Indexer
         from ragchat.index.waiting import Waiting
-        from ragchat.retrieval.legibility import legibility_notice
+        from ragchat.retrieval.legibility import NoticedEarly, legibility_notice
 
         self._require_folder()
+        index = self._kept.to_rebuild() if rebuild else self._kept.opened()
+        noticed = NoticedEarly(index, self.folder, on_progress or (lambda _: None))
         indexer = Indexer(
             self.folder,
-            self._kept.to_rebuild() if rebuild else self._kept.opened(),
+            index,
             lambda: self._kept.embedder(on_progress, cancel),
             notes=self.settings.notes,
             chunking=self._kept.chunking(),
@@ -137,7 +139,7 @@ class Workspace(FolderModels):
         self._waiting = waiting = Waiting()
         try:
             report = indexer.run(
-                rebuild=rebuild, retry=retry, on_progress=on_progress, cancel=cancel, waiting=waiting
+                rebuild=rebuild, retry=retry, on_progress=noticed, cancel=cancel, waiting=waiting
             )
         finally:
             self._waiting = None
@@ -145,7 +147,8 @@ class Workspace(FolderModels):
         if report.complete:
             self._calibrate(on_progress)
         if report.added + report.updated and not report.warning:
-            report = replace(report, warning=legibility_notice(self._kept.opened()))
+            notice = noticed.notice or legibility_notice(self._kept.opened(), self.folder)
+            report = replace(report, warning=notice)
         return report
 
     def contexts(self) -> Contexts | None:

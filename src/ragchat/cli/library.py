@@ -54,7 +54,7 @@ def index(
         say_json(index_json(report))
     else:
         _print_report(report)
-    if report.warning:
+    if report.warning and report.warning != line.notice:
         note(f"note: {escape_line(report.warning)}")
     if stopped.is_set():
         note("interrupted: what was done is kept, the rest is pending")

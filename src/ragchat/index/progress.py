@@ -18,6 +18,7 @@ class IndexProgress:
 
     documents_read: found by their words at least. documents_done: of these, those indexed or failed.
     contexts: written by a model so far.
+    notice: one line, as soon as it shows that the embedder cannot read these notes; else "".
     current: the note in hand; while a model is loaded what is waited for, where that takes long; else "".
     """
 
@@ -30,6 +31,7 @@ class IndexProgress:
     current: str = ""
     documents_read: int = 0
     contexts: int = 0
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

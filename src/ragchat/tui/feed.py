@@ -45,6 +45,7 @@ class Feed:
         self._turn: TurnView | None = None
         self._turns: dict[int, TurnView] = {}
         self._notice = ""
+        self._foreign = ""
 
     def _running(self, run: int) -> TurnView | None:
         """This run's turn while it is being answered; None once another conversation took its place."""
@@ -232,6 +233,8 @@ class Feed:
 
     def _index_moved(self, progress: IndexProgress) -> None:
         self.pace.note(progress, monotonic())
+        if progress.notice:
+            self._tell_foreign(progress.notice)
         screen, session = self._screen, self._screen.session
         if session is not None and session.following.is_following and progress.documents_total <= _FEW:
             screen.header.tell(indexed=states.UPDATING)
@@ -244,6 +247,13 @@ class Feed:
             screen.header.tell(documents=progress.documents_done, chunks=read)
             screen.conversation.say_empty(empty.while_indexing(progress))
 
+    def _tell_foreign(self, notice: str) -> None:
+        """Once a folder: that the embedder cannot read it, and where the remedy stands."""
+        if not self._foreign:
+            self._foreign = notice
+            text = f"{notice.partition(' Better:')[0]} {key_for('chat.show_index')} shows what to do."
+            self._screen.notify(shown(text), severity="warning", markup=False)
+
     def _index_done(self, message: messages.IndexDone) -> None:
         self.stale = False
         self.pace.end()
@@ -251,10 +261,14 @@ class Feed:
         self._screen.prompt.offer(None)
         self._screen.banner.clear()
         self._show_status(message.status)
-        if line := states.report_line(message.report, edits=message.is_following):
-            failed = bool(message.report.failures)
+        report = message.report
+        if report.warning and report.warning in (self._foreign, message.status.notice):
+            self._tell_foreign(report.warning)
+            report = replace(report, warning="")
+        if line := states.report_line(report, edits=message.is_following):
+            failed = bool(report.failures)
             text = f"{line} {key_for('chat.show_index')} shows what failed and why." if failed else line
-            alarming = failed or message.report.warning
+            alarming = failed or report.warning
             self._screen.notify(text, severity="warning" if alarming else "information", markup=False)
 
     def _index_failed(self, error: RagchatError) -> None:

@@ -50,6 +50,8 @@ def index_state(status: FolderStatus) -> State:
     """How the index stands when nothing is going on."""
     if status.stale:
         return State("▲", "stale", "busy")
+    if status.notice:
+        return State("▲", FOREIGN, "busy")
     if status.library:
         return State("●", "shared", "good")
     if status.failed:
@@ -60,10 +62,16 @@ def index_state(status: FolderStatus) -> State:
 def progress_state(progress: IndexProgress) -> State:
     """How the index stands while it is being made."""
     if progress.phase == "indexing" and progress.documents_total:
-        return State("◐", f"{progress.documents_done:,}/{progress.documents_total:,}", "busy")
+        return State(
+            "▲" if progress.notice else "◐",
+            f"{progress.documents_done:,}/{progress.documents_total:,}",
+            "busy",
+        )
     return State("◐", progress.phase, "busy")
 
 
+FOREIGN = "foreign script"
+"""The embedder cannot read these notes: it stands in the header for as long as that is so."""
 UPDATING = State("◐", "updating", "busy")
 """Notes have changed, and are not in the index yet."""
 

@@ -132,6 +132,8 @@ class IndexScreen(FindsWords):
             story = f": {one_line(status.threshold.detail, 120)}" if status.threshold.detail else ""
             told = f"threshold {status.threshold.value:.3f}, {status.threshold.origin}{story}"
             lines.append(Content.styled(told, "$quiet"))
+        if status.notice:
+            lines.append(Content.styled(f"▲ {one_line(status.notice, 600)}", "$warning"))
         self.query_one(".page-head", Static).update(Content("\n").join(lines))
 
     def _progress(self) -> Content:
