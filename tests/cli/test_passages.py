@@ -28,6 +28,39 @@ def test_a_citation_as_it_was_copied(form: str, ragchat: Ragchat) -> None:
     assert ragchat("show", form).out == LEASE[9:16]
 
 
+@pytest.mark.parametrize(
+    ("form", "first", "last"), [(":1", 1, 1), ("#L3", 3, 3), (":1-3", 1, 3), ("#L1-L3", 1, 3)]
+)
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_line_as_editors_write_it(
+    form: str, first: int, last: int, whole: bool, ragchat: Ragchat, notes: Path
+) -> None:
+    ragchat("index")
+    name = str(notes / "house/lease.md") if whole else "house/lease.md"
+    assert ragchat("show", f"{name}{form}").out == "\n".join(LEASE.split("\n")[first - 1 : last])
+
+
+@pytest.mark.parametrize("form", ["#char=9,16", ""])
+def test_a_whole_path_below_the_folder(form: str, ragchat: Ragchat, notes: Path) -> None:
+    ragchat("index")
+    chars = () if form else ("--chars", "9,16")
+    assert ragchat("show", f"{notes / 'house/lease.md'}{form}", *chars).out == LEASE[9:16]
+
+
+def test_a_note_that_is_named_like_a_line_is_that_note(ragchat: Ragchat, notes: Path) -> None:
+    (notes / "at 10:30").write_text("half past ten")
+    ragchat("index")
+    assert ragchat("show", "at 10:30").out == "half past ten"
+
+
+@pytest.mark.parametrize("form", [":0", ":9999", "#L3-L1"])
+def test_a_line_that_is_not_there_is_usage(form: str, ragchat: Ragchat) -> None:
+    ragchat("index")
+    told = ragchat("show", f"house/lease.md{form}")
+    assert (told.code, told.out) == (2, "")
+    assert f"house/lease.md has {len(LEASE.split(chr(10)))} lines" in told.err
+
+
 def test_without_a_range_the_whole_document(ragchat: Ragchat) -> None:
     ragchat("index")
     assert ragchat("show", "house/lease.md").out == LEASE

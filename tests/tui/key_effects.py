@@ -212,6 +212,7 @@ EFFECTS: Mapping[str, Mapping[str, Effect]] = {
         "sources.next_source": _source(1),
         "sources.open": on(ViewerScreen),
         "sources.copy": copies("The term begins"),
+        "sources.copy_citation": copies("house/lease.md#char=68,166"),
     },
     "viewer": {
         "viewer.previous_source": says("1 of 4 · #", "right"),
@@ -223,6 +224,7 @@ EFFECTS: Mapping[str, Mapping[str, Effect]] = {
         "viewer.find_next": says("2 of 3", "slash", "e", "n", "d", "enter"),
         "viewer.find_previous": says("1 of 3", "slash", "e", "n", "d", "enter", "n"),
         "viewer.copy_quote": copies("The term begins"),
+        "viewer.copy_citation": copies("house/lease.md#char=68,135", "s"),
         "viewer.copy_place": copies("/home/ada/notes/house/lease.md:7"),
         "viewer.next_sentence": _chosen("31 March 2027."),
         "viewer.more_sentences": _chosen("in writing.", "s"),

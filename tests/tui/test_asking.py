@@ -168,7 +168,10 @@ async def test_waiting_and_thinking_are_shown_in_their_own_places() -> None:
         stage.app.chat.conversation.focus()
         await stage.pilot.press("t")
         await stage.until(lambda: "secret deliberation" in stage.text(), "unfolding")
-        assert stage.app.chat.conversation.turns[-1].copyable == "Plain answer [1]."
+        assert (
+            stage.app.chat.conversation.turns[-1].copyable
+            == "Plain answer [1].\n\n[1] house/lease.md#char=68,166"
+        )
 
 
 async def test_a_refusal_explains_itself_and_offers_the_literal_match() -> None:

@@ -63,7 +63,7 @@ async def test_code_blocks_are_copied_one_after_another(clipboard: list[str]) ->
         await stage.pilot.press("c", "c")
         assert clipboard == ["ragchat index", "ls", "ragchat index"]
         await stage.pilot.press("y")
-        assert clipboard[-1] == CODE
+        assert clipboard[-1] == CODE.rstrip() + "\n\n[1] house/lease.md#char=68,166"
 
 
 async def test_an_answer_without_code_says_so() -> None:

@@ -130,7 +130,10 @@ async def test_thinking_is_folded_with_its_duration_and_one_key_opens_it_from_th
         await stage.until(lambda: "secret deliberation" in stage.text(), "unfolding")
         await stage.pilot.press("f4")
         await stage.until(lambda: "deliberation" not in stage.text(), "folding")
-        assert stage.app.chat.conversation.turns[-1].copyable == "In March [1]."
+        assert (
+            stage.app.chat.conversation.turns[-1].copyable
+            == "In March [1].\n\n[1] house/lease.md#char=68,166"
+        )
 
 
 async def test_a_budget_used_up_by_thinking_is_asked_again_with_more_by_one_key() -> None:

@@ -38,6 +38,11 @@ class TurnSource:
     cited: bool
     also_in: tuple[str, ...] = ()
 
+    @property
+    def citation(self) -> str:
+        """As `ragchat show` takes it: `house/lease.md#char=68,166`."""
+        return f"{self.document}#char={self.start},{self.end}"
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:

@@ -7,7 +7,7 @@ import re
 import shlex
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -17,6 +17,7 @@ from ragchat.cli.console import is_terminal, linked, note, readable, say, say_js
 from ragchat.cli.evidence import escaped_lines, file_address
 from ragchat.cli.opening import open_workspace
 from ragchat.cli.options import folder_option, json_option, settings_of
+from ragchat.documents.lines import Lines
 from ragchat.documents.locators import place_of
 from ragchat.errors import IndexMissing, UsageError
 from ragchat.index.scan import note_path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ragchat.answering.verification import VerifiedSpan
 
 _CITED = re.compile(r"#char=(?P<range>\d+,\d+)(?=&|\Z)")
+_AT_LINES = re.compile(r"(?::|#L)(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?\Z")
 _RANGE = re.compile(r"(\d{1,18}),(\d{1,18})")
 _SHOWN = 240
 _ALIKE = 0.85
@@ -42,16 +44,20 @@ def show(
 ) -> int:
     """Print the text that a citation points to, as it was when DOCUMENT was indexed.
 
-    DOCUMENT is a name as `search` prints it, also with its range: house/lease.md#char=1204,1690. A pipe gets
+    DOCUMENT is a name as `search` prints it, also with its range: house/lease.md#char=1204,1690, or with a
+    line: house/lease.md:13, house/lease.md#L13-L15. A whole path below the folder will do. A pipe gets
     exactly that text, without a newline of ours; a terminal sees control characters written out.
     """
     workspace = open_workspace(folder, settings_of(assignments))
     document = readable(document)
     _require_index(workspace, named=folder is not None)
+    lines = None
     if chars is None:
-        document, chars = _cited(workspace, document)
+        document, chars, lines = _cited(workspace, document)
+    elif workspace.index().document_text(document) is None:
+        document = _below(workspace.folder, document)
     text = _text(workspace, document)
-    start, end = _range(chars, document, len(text))
+    start, end = _range(chars, document, len(text)) if lines is None else _of_lines(lines, document, text)
     span = workspace.verify(document, start, end, text[start:end])
     if as_json:
         place = place_of(workspace.index().document_locators(document), start, end)
@@ -78,12 +84,33 @@ def _require_index(workspace: Workspace, *, named: bool) -> None:
         )
 
 
-def _cited(workspace: Workspace, written: str) -> tuple[str, str | None]:
+class _Cited(NamedTuple):
+    """What was written, taken apart. lines: the first and the last, from 1."""
+
+    document: str
+    chars: str | None = None
+    lines: tuple[int, int] | None = None
+
+
+def _cited(workspace: Workspace, written: str) -> _Cited:
     """Name and range of what was written; a file or a sheet may be named like a range itself."""
-    cited = [(written[: found.start()], found["range"]) for found in _CITED.finditer(written)]
-    readings = [(written, None), *cited]
-    known = (each for each in readings if workspace.index().document_text(each[0]) is not None)
+    readings = [_Cited(written)]
+    readings += [_Cited(written[: found.start()], found["range"]) for found in _CITED.finditer(written)]
+    if found := _AT_LINES.search(written):
+        lines = int(found["first"]), int(found["last"] or found["first"])
+        readings.append(_Cited(written[: found.start()], lines=lines))
+    readings += [each._replace(document=_below(workspace.folder, each.document)) for each in readings]
+    known = (each for each in readings if workspace.index().document_text(each.document) is not None)
     return next(known, readings[-1])
+
+
+def _below(folder: Path, document: str) -> str:
+    """The name of a note that was written with its whole path; else as it was written."""
+    path = Path(document).expanduser()
+    for root in (folder, folder.resolve()):
+        if path.is_absolute() and path.is_relative_to(root):
+            return path.relative_to(root).as_posix()
+    return document
 
 
 def _text(workspace: Workspace, document: str) -> str:
@@ -114,6 +141,15 @@ def _range(chars: str | None, document: str, length: int) -> tuple[int, int]:
             f"--chars {start},{end}: {document} has {length} characters", hint="0 <= A <= B <= characters"
         )
     return start, end
+
+
+def _of_lines(lines: tuple[int, int], document: str, text: str) -> tuple[int, int]:
+    """The characters of these lines, without the last line break."""
+    found, (first, last) = Lines(text), lines
+    if not 1 <= first <= last <= len(found):
+        asked = f"{first}" if first == last else f"{first}-{last}"
+        raise UsageError(f"line {asked}: {document} has {len(found):,} lines", hint="they count from 1")
+    return found.start(first - 1), found.end(last - 1)
 
 
 def _tell_if_changed(document: str, span: VerifiedSpan) -> None:

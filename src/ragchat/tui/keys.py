@@ -140,6 +140,7 @@ SOURCES = named(
     Binding("down,j,n", "next_source", "Down", tooltip="the source after", show=False),
     Binding("enter", "open", "Open", tooltip="open it at the cited range"),
     Binding("y", "copy", "Copy quote", tooltip="copy the quote"),
+    Binding("C", "copy_citation", "", tooltip="copy the citation, as `ragchat show` takes it", show=False),
 )
 
 PROMPT = named(

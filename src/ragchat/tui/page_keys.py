@@ -39,6 +39,7 @@ VIEWER = named(
     Binding("N", "find_previous", "", tooltip="the place found before", show=False),
     Binding("y", "copy_quote", "Copy", tooltip="copy the range"),
     Binding("Y", "copy_place", "path:line", tooltip="copy path:line"),
+    Binding("C", "copy_citation", "", tooltip="copy the citation, as `ragchat show` takes it", show=False),
     Binding("s", "next_sentence", "Sentence", tooltip="choose a sentence, then the next one"),
     Binding("S", "more_sentences", "", tooltip="choose one sentence more", show=False),
     Binding("c", "centre", "Quote", tooltip="back to the quote", show=False),

@@ -27,7 +27,9 @@ class ActsOnTurns(AsksQuestions):
 
     @on(SourcesPanel.CopyWanted)
     def _copy_quote(self, message: SourcesPanel.CopyWanted) -> None:
-        self.ragchat.copy(message.source.quote, "the quote")
+        source = message.source
+        words, what = (source.citation, "the citation") if message.citation else (source.quote, "the quote")
+        self.ragchat.copy(words, what)
 
     @on(SourcesPanel.OpenWanted)
     def _open_wanted(self, message: SourcesPanel.OpenWanted) -> None:

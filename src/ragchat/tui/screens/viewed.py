@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from textual.app import SuspendNotSupported
@@ -151,6 +152,12 @@ class ActsOnDocument(FindsWords):
     def action_copy_place(self) -> None:
         """`path:line`, as editors take it."""
         self.ragchat.copy(f"{self.session.folder / self.source.document}:{self._line}", "path:line")
+
+    def action_copy_citation(self) -> None:
+        """`DOC#char=A,B` of the chosen range, as it stands in the note now."""
+        start, end = self._range
+        source = replace(self.source, start=start, end=end) if self.is_document else self.source
+        self.ragchat.copy(source.citation, "the citation")
 
     @property
     def _line(self) -> int:

@@ -51,10 +51,11 @@ class SourcesPanel(VerticalScroll):
             super().__init__()
 
     class CopyWanted(Message):
-        """Copy the current source's quote."""
+        """Copy the current source's quote, or its citation."""
 
-        def __init__(self, source: TurnSource) -> None:
+        def __init__(self, source: TurnSource, *, citation: bool = False) -> None:
             self.source = source
+            self.citation = citation
             super().__init__()
 
     def __init__(self) -> None:
@@ -126,6 +127,11 @@ class SourcesPanel(VerticalScroll):
         """Copy the current quote."""
         if self.cards:
             self.post_message(self.CopyWanted(self.cards[self._current].source))
+
+    def action_copy_citation(self) -> None:
+        """Copy where the current source stands."""
+        if self.cards:
+            self.post_message(self.CopyWanted(self.cards[self._current].source, citation=True))
 
     @staticmethod
     def _titles(evidence: Evidence | None) -> tuple[str, str]:

@@ -234,9 +234,11 @@ class TurnView(Vertical):
 
     @property
     def copyable(self) -> str:
-        """What a copy of this turn holds: the answer's words, else the refusal."""
+        """What a copy of this turn holds: the answer's words and what they cite, else the refusal."""
         if self.text:
-            return self.text
+            sources = self.evidence.sources if self.evidence is not None and self.evidence.evidential else ()
+            cited = [f"[{source.number}] {source.citation}" for source in sources if source.cited]
+            return "\n".join([self.text.rstrip("\n"), "", *cited]) if cited else self.text
         return (self.answer.message or "") if self.answer is not None else ""
 
     def on_click(self) -> None:
