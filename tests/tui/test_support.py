@@ -82,7 +82,7 @@ async def test_an_answer_shows_which_of_its_sentences_are_found_where_they_cite(
         assert "2027 [1]. ✓" in stage.words()
         assert "900 euro [1]. ○" in stage.words()
         await stage.pilot.press("ctrl+y")
-        assert clipboard[-1] == answer  # without glyphs
+        assert clipboard[-1] == f"{answer}\n\n[1] house/lease.md#char=68,166"  # without glyphs
 
 
 async def test_the_marks_are_there_again_when_the_conversation_is_opened_again() -> None:
