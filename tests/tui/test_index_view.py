@@ -80,6 +80,8 @@ def test_durations_are_said_as_a_person_would(seconds: float, told: str) -> None
 async def test_states_find_and_copy(clipboard: list[str]) -> None:
     async with on_stage(Scene(failures=FAILURES), size=NARROW) as stage:
         await viewing(stage)
+        stage.app.clear_notifications()
+        await stage.until(lambda: not stage.app.screen.query("Toast"), "nothing over the hint")
         text = stage.text()
         assert "3 indexed · 2 failed · 4 skipped" in text
         assert "3 files: hidden" in text
