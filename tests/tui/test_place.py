@@ -163,7 +163,7 @@ async def test_arrows_read_a_long_answer_to_its_end_before_they_leave_it() -> No
 @pytest.mark.parametrize(
     ("locator", "told"),
     [
-        ("", "L3–L9"),
+        ("", ""),
         ("page=12", "page 12"),
         ("t=5,190", "0:05–3:10"),
         ("t=132.4,3700.9", "2:12–1:01:40"),
@@ -172,9 +172,9 @@ async def test_arrows_read_a_long_answer_to_its_end_before_they_leave_it() -> No
         ("cell=7", "cell 7"),
     ],
 )
-def test_in_one_line_a_source_names_the_place_that_a_person_looks_for(locator: str, told: str) -> None:
-    source = TurnSource(1, "a", "", 0, 9, 3, 9, locator, 0.3, "words", cited=True)
-    assert short_place(source) == told
+def test_in_one_line_a_source_names_its_range_behind_its_page_or_time(locator: str, told: str) -> None:
+    source = TurnSource(1, "a", "", 17, 98, 3, 9, locator, 0.3, "words", cited=True)
+    assert short_place(source) == f"{told} #char=17,98".lstrip()
 
 
 async def test_a_pane_fills_the_whole_screen_and_gives_it_back() -> None:

@@ -131,17 +131,18 @@ def _clock(seconds: str) -> str:
 
 
 def short_place(source: TurnSource) -> str:
-    """Where a person looks first: `page 12`, `0:05–3:10`, `A2:C9` where the format has it, else the lines."""
+    """The exact range, behind `page 12`, `0:05–3:10`, `A2:C9` where the format has it: `#char=1204,1690`."""
     kind, _, value = source.locator.partition("=")
     match kind:
         case "":
-            return _lines(source)
+            told = ""
         case "t" if _TIMES.fullmatch(value):
-            return "–".join(map(_clock, value.split(",")))
+            told = "–".join(map(_clock, value.split(",")))
         case "sheet":
-            return one_line(value.rpartition("!")[2], 24)
+            told = one_line(value.rpartition("!")[2], 24)
         case _:
-            return one_line(f"{kind} {value}", 24)
+            told = one_line(f"{kind} {value}", 24)
+    return f"{told} #char={source.start},{source.end}".lstrip()
 
 
 def place(source: TurnSource) -> str:
