@@ -107,10 +107,10 @@ class Stage:
         return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
     def words(self, pane: str = "#conversation") -> str:
-        """What stands in one pane, its lines joined as if they had not been wrapped."""
-        region = self.app.screen.query_one(pane).region
-        lines = self.text().split("\n")[region.y : region.bottom]
-        cut = (cell_cut(line, region.x + 1, region.right - 2) for line in lines)
+        """What stands in the panes of that kind, lines joined as if they had not been wrapped."""
+        lines = self.text().split("\n")
+        regions = [each.region for each in self.app.screen.query(pane)]
+        cut = (cell_cut(line, at.x + 1, at.right - 2) for at in regions for line in lines[at.y : at.bottom])
         return " ".join(" ".join(cut).split())
 
 

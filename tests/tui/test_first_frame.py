@@ -29,6 +29,7 @@ OURS = {
         "screens",
         "terminal_keys",
         "themed_app",
+        "toasts",
         "widgets",
     },
     "ragchat.tui.screens": {"chat", "dialogs", "parts", "questions", "turns"},
