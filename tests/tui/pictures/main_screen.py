@@ -303,6 +303,8 @@ async def outcomes(stage: Stage, _patch: Patch) -> AsyncIterator[str]:
     yield "turn-stopped"
     stage.begin("Stream")
     await stage.until(lambda: "31 March" in stage.text(), "the stream")
+    stage.app.screen.refresh_bindings()
+    await stage.until(lambda: "^y Copy" in stage.text(), "the keys of an answer that has begun")
     yield "turn-streaming"
     await stage.pilot.press("escape")
     await stage.answered()
